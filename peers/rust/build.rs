@@ -14,6 +14,7 @@ const CRATES: &[&str] = &[
     "crossbeam-channel",
     "crossfire",
     "flume",
+    "iceoryx2",
     "ipc-channel",
     "jsonrpsee",
     "kameo",

@@ -49,6 +49,8 @@ mod lifeline;
 #[cfg(all(test, tamtam_loom))]
 mod loom_tests;
 mod mute;
+#[cfg(feature = "serde")]
+mod offered;
 pub(crate) mod owed;
 mod sending;
 mod state;

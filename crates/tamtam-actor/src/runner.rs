@@ -336,6 +336,33 @@ impl<A: Actor> ActorRunner<A> {
         }
     }
 
+    /// In a turn in which nothing was left: whether the actor may take what is [offered](Cell::offer) to it.
+    #[cfg(feature = "serde")]
+    pub(crate) fn is_free(&mut self) -> bool {
+        let has_started = self.started;
+        let cell = self.context.here().cell();
+        has_started
+            && !cell
+                .state()
+                .has(State::STOPPING | State::WAITS | State::PAUSED | State::ENDING)
+            && !cell.has_system()
+            && cell.has_reached_end()
+    }
+
+    /// Handles the next message of those that are offered to it, if there is one.
+    #[cfg(feature = "serde")]
+    pub(crate) fn handle_offered(&mut self) -> bool {
+        let Some(message) = self.context.here().cell().next_offered() else {
+            return false;
+        };
+        self.doing = Doing::Messages;
+        if let Some((actor, context)) = self.parts() {
+            actor.handle(message, context);
+        }
+        self.doing = Doing::Nothing;
+        true
+    }
+
     /// The instance has gone in the middle of a turn, or could not be made.
     #[cold]
     fn without_actor(&mut self) -> Turn {

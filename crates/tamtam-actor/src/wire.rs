@@ -1,13 +1,56 @@
 //! Values as bytes, as they go over a link.
 
-use core::cell::RefCell;
+use core::cell::{Cell, RefCell};
 
+use postcard::ser_flavors::Flavor;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 
 thread_local! {
     /// What was said of a failure last: postcard has no room for texts, and would say less.
     static SAID: RefCell<Option<String>> = const { RefCell::new(None) };
+    /// Something is there: a look at this costs less.
+    static HAS_SAID: Cell<bool> = const { Cell::new(false) };
+}
+
+/// What was said of a failure since this was asked last.
+#[inline]
+fn take_said() -> Option<String> {
+    if HAS_SAID.take() { SAID.take() } else { None }
+}
+
+/// A number takes no more bytes.
+const LONGEST_NUMBER: usize = 10;
+
+/// Appends what postcard writes.
+struct Appended<'a>(&'a mut Vec<u8>);
+
+impl Flavor for Appended<'_> {
+    type Output = ();
+
+    #[inline]
+    fn try_push(&mut self, byte: u8) -> postcard::Result<()> {
+        self.0.push(byte);
+        Ok(())
+    }
+
+    #[inline]
+    fn try_extend(&mut self, bytes: &[u8]) -> postcard::Result<()> {
+        if bytes.len() > LONGEST_NUMBER {
+            self.0.extend_from_slice(bytes);
+            return Ok(());
+        }
+        // A number was put together byte by byte just now: a processor waits for that if all of it is read at once, as a copy does.
+        for &byte in bytes {
+            self.0.push(byte);
+        }
+        Ok(())
+    }
+
+    #[inline]
+    fn finalize(self) -> postcard::Result<()> {
+        Ok(())
+    }
 }
 
 /// How messages and answers are written on a link. Both of its ends have to say the same.
@@ -83,15 +126,13 @@ impl Encoding {
 ///
 /// What the value's own `Serialize` says.
 pub fn encode<T: Serialize + ?Sized>(value: &T, bytes: &mut Vec<u8>) -> Result<(), String> {
-    SAID.take();
-    let taken = core::mem::take(bytes);
-    match postcard::to_extend(value, taken) {
-        Ok(written) => {
-            *bytes = written;
-            Ok(())
-        }
-        Err(error) => Err(SAID.take().unwrap_or_else(|| error.to_string())),
-    }
+    take_said();
+    let before = bytes.len();
+    let written = postcard::serialize_with_flavor(value, Appended(bytes));
+    written.map_err(|error| {
+        bytes.truncate(before);
+        take_said().unwrap_or_else(|| error.to_string())
+    })
 }
 
 /// Reads a value out of bytes that are its own, written by postcard.
@@ -100,16 +141,20 @@ pub fn encode<T: Serialize + ?Sized>(value: &T, bytes: &mut Vec<u8>) -> Result<(
 ///
 /// If the bytes are no such value, or more than that.
 pub fn decode<T: DeserializeOwned>(bytes: &[u8]) -> Result<T, String> {
-    SAID.take();
-    match postcard::take_from_bytes(bytes) {
-        Ok((value, [])) => Ok(value),
-        Ok((_, rest)) => Err(format!("{} bytes are left over", rest.len())),
-        Err(error) => Err(SAID.take().unwrap_or_else(|| error.to_string())),
+    take_said();
+    let mut input = postcard::Deserializer::from_bytes(bytes);
+    let value = T::deserialize(&mut input);
+    let value = value.map_err(|error| take_said().unwrap_or_else(|| error.to_string()))?;
+    match input.finalize() {
+        Ok([]) => Ok(value),
+        Ok(rest) => Err(format!("{} bytes are left over", rest.len())),
+        Err(error) => Err(error.to_string()),
     }
 }
 
 /// Keeps what is said of a failure for the one that encodes or decodes on this thread.
 pub(crate) fn say(text: String) -> String {
     SAID.replace(Some(text.clone()));
+    HAS_SAID.set(true);
     text
 }

@@ -69,13 +69,24 @@ impl Bell {
     /// Something was brought, by a sequentially consistent exchange: wakes the threads that wait for it.
     #[inline]
     pub(crate) fn ring(&self) {
-        self.habit.meet();
-        // SYNC bell
-        tamtam_wait::seam::model_fence();
-        let word = self.word.load(Ordering::SeqCst);
+        let word = self.look();
         if word & SLEEPS != 0 {
             self.wake(word);
         }
+    }
+
+    /// Something was brought, by a sequentially consistent exchange: whether a thread sleeps that waits for it, and has to be [woken](Bell::ring).
+    #[inline]
+    pub(crate) fn has_sleeper(&self) -> bool {
+        self.look() & SLEEPS != 0
+    }
+
+    #[inline]
+    fn look(&self) -> u32 {
+        self.habit.meet();
+        // SYNC bell
+        tamtam_wait::seam::model_fence();
+        self.word.load(Ordering::SeqCst)
     }
 
     #[cold]

@@ -236,30 +236,87 @@ impl CarrierWriter {
     ///
     /// [`CarrierError`] if no process will read them.
     pub fn write(&mut self, bytes: &[u8]) -> Result<usize, CarrierError> {
-        let Shared { size, side, .. } = *self.shared;
-        let control = self.shared.control(side as usize);
-        if self.cursor.is_over(control) {
+        if self.cursor.is_over(self.control()) {
             return Err(CarrierError::Closed);
         }
-        let room = self
-            .cursor
-            .room(control, size, bytes.len())
-            .map_err(|_| CarrierError::Corrupt)?;
-        let count = room.min(bytes.len());
+        let count = self.room(bytes.len())?.min(bytes.len());
         if count == 0 {
             return Ok(0);
         }
+        self.copy(&bytes[..count]);
+        if let Some(sleeper) = self.show() {
+            sleeper.wake();
+        }
+        Ok(count)
+    }
+
+    /// Puts these bytes where the other process finds them once they are [shown](CarrierWriter::show), or by a later
+    /// [`write`](CarrierWriter::write). `false`, and none, if there is no room for all of them now.
+    ///
+    /// What is not shown is never read, also if this is dropped.
+    ///
+    /// # Errors
+    ///
+    /// [`CarrierError::Corrupt`]. Whether a process will read them is not looked at.
+    pub fn put(&mut self, bytes: &[u8]) -> Result<bool, CarrierError> {
+        let has_room = self.room(bytes.len())? >= bytes.len();
+        if has_room {
+            self.copy(bytes);
+        }
+        Ok(has_room)
+    }
+
+    /// Shows the other process all that was [put](CarrierWriter::put). If it sleeps, what this gives wakes it, once it is asked to: that takes a system
+    /// call, so under a lock it would keep others waiting.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// # #[cfg(target_os = "linux")] {
+    /// use tamtam_ipc::{attach, carrier};
+    ///
+    /// let (mut writer, reader) = carrier(4096)?;
+    /// let (_, mut other) = attach(reader.memory().try_clone_to_owned()?)?;
+    /// assert!(writer.put(b"one ")? && writer.put(b"two")?);
+    /// assert!(other.is_empty());
+    /// if let Some(sleeper) = writer.show() {
+    ///     sleeper.wake();
+    /// }
+    /// assert_eq!(other.len()?, 7);
+    /// assert!(!writer.put(&[0; 4096])?); // there is no room for all
+    /// # }
+    /// # Ok::<(), Box<dyn std::error::Error + Send + Sync>>(())
+    /// ```
+    #[must_use = "the other process may sleep"]
+    pub fn show(&mut self) -> Option<CarrierWaker> {
+        self.cursor.show_all(self.control()).then(|| CarrierWaker {
+            shared: Arc::clone(&self.shared),
+            direction: self.shared.side as usize,
+            is_reader: true,
+        })
+    }
+
+    /// How many bytes have room now, if that is to be known of so many.
+    fn room(&mut self, wanted: usize) -> Result<usize, CarrierError> {
+        let Shared { size, side, .. } = *self.shared;
+        let control = self.shared.control(side as usize);
+        let room = self.cursor.room(control, size, wanted);
+        room.map_err(|_| CarrierError::Corrupt)
+    }
+
+    /// Copies bytes for which there is room.
+    fn copy(&mut self, bytes: &[u8]) {
+        let size = self.shared.size;
         let place = self.cursor.place(size);
-        let (first, second) = bytes[..count].split_at(count.min(size - place));
-        let ring = self.shared.ring(side as usize);
-        // SAFETY: the ring has `size` bytes, and both parts lie in it: the first up to its end, the second, which is shorter than what is
-        // before the first, from its beginning.
+        let (first, second) = bytes.split_at(bytes.len().min(size - place));
+        let ring = self.shared.ring(self.shared.side as usize);
+        // SAFETY: the ring has `size` bytes, of which the caller has room for these, and both parts lie in it: the first up to its end, the
+        // second, which is shorter than what is before the first, from its beginning.
         unsafe {
             copy::into_shared(first, ring.add(place));
             copy::into_shared(second, ring);
         }
-        self.cursor.show(control, count);
-        Ok(count)
+        self.cursor.put(bytes.len());
     }
 
     /// Waits until there is room, or `is_wanted` says otherwise: that is asked whenever [`CarrierWaker::wake`] was called.
@@ -296,6 +353,7 @@ impl CarrierWriter {
     pub fn waker(&self) -> CarrierWaker {
         CarrierWaker {
             shared: Arc::clone(&self.shared),
+            direction: self.shared.side as usize,
             is_reader: false,
         }
     }
@@ -432,6 +490,7 @@ impl CarrierReader {
     pub fn waker(&self) -> CarrierWaker {
         CarrierWaker {
             shared: Arc::clone(&self.shared),
+            direction: self.direction(),
             is_reader: true,
         }
     }
@@ -443,7 +502,7 @@ impl Drop for CarrierReader {
     }
 }
 
-/// Makes a thread of this process that waits at a carrier look around.
+/// Makes a thread that waits at a carrier look around: one of this process, or [the other's](CarrierWriter::show) that reads.
 ///
 /// # Examples
 ///
@@ -470,17 +529,18 @@ impl Drop for CarrierReader {
 #[derive(Clone, Debug)]
 pub struct CarrierWaker {
     shared: Arc<Shared>,
+    direction: usize,
     is_reader: bool,
 }
 
 impl CarrierWaker {
     /// Wakes it, if it sleeps. What it is to see was written before, by a sequentially consistent exchange.
     pub fn wake(&self) {
-        let own = self.shared.side as usize;
+        let control = self.shared.control(self.direction);
         if self.is_reader {
-            self.shared.control(1 - own).reader.ring();
+            control.reader.ring();
         } else {
-            self.shared.control(own).writer.ring();
+            control.writer.ring();
         }
     }
 }

@@ -108,12 +108,16 @@ impl WriteCursor {
         self.written as usize & (size - 1)
     }
 
-    /// So many bytes more are there.
-    pub(crate) fn show(&mut self, control: &Control, bytes: usize) {
+    /// So many bytes more were put there, and are not shown yet.
+    pub(crate) fn put(&mut self, bytes: usize) {
         self.written = self.written.wrapping_add(bytes as u64);
+    }
+
+    /// Shows all that was put there; whether the reader sleeps, and has to be woken for it.
+    pub(crate) fn show_all(&self, control: &Control) -> bool {
         // SYNC stream-written, and the bell's.
         control.written.count.swap(self.written, Ordering::SeqCst);
-        control.reader.ring();
+        control.reader.has_sleeper()
     }
 
     /// Nothing will be written any more.
@@ -205,7 +209,10 @@ mod loom_tests {
             let place = cursor.place(2);
             // SAFETY: there is room, so the byte is the writer's.
             self.bytes[place].with_mut(|it| unsafe { *it = byte });
-            cursor.show(&self.control, 1);
+            cursor.put(1);
+            if cursor.show_all(&self.control) {
+                self.control.reader.ring();
+            }
         }
 
         fn read(&self, cursor: &mut ReadCursor) -> Option<u8> {
@@ -265,7 +272,9 @@ mod tests {
     fn a_count_that_cannot_be_is_an_error_on_either_side() {
         let control = Control::new();
         let (mut writer, mut reader) = (WriteCursor::new(), ReadCursor::new());
-        writer.show(&control, 5);
+        writer.put(5);
+        assert_eq!(reader.there(&control, 8), Ok(0));
+        assert!(!writer.show_all(&control));
         assert_eq!(reader.there(&control, 8), Ok(5));
         for lie in [9, u64::MAX / 2, u64::MAX - 9] {
             control

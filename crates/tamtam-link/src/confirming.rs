@@ -40,18 +40,15 @@ impl Core {
     /// The other side is done with so many more of the messages to its actor.
     pub(crate) fn confirmed(&self, actor: u64, count: u64) -> Result<(), LinkEnd> {
         let mut state = self.lock();
+        let had_outgoing = state.has_outgoing();
         if actor == ROOT
             && let Some(log) = &mut state.log
         {
-            let had_outgoing = log.may_write();
             let done = log.confirm(count);
-            let has_outgoing = log.may_write();
-            drop(state);
+            // Others may have room by that.
+            self.written(state, had_outgoing);
             drop(done.map_err(|sent| too_many_confirmed(actor, count, sent))?);
             self.root().confirmed(count);
-            if has_outgoing && !had_outgoing {
-                (self.wake)();
-            }
             return Ok(());
         }
         state.count_unsent();

@@ -14,6 +14,7 @@ use tamtam_wait::seam::atomic::{AtomicBool, AtomicU64, Ordering};
 use tamtam_wait::seam::{Mutex, MutexGuard};
 
 use crate::descriptors::{Attached, Lent, Lot, Ways};
+use crate::direct::DirectOutlet;
 use crate::ending::lost;
 use crate::error::LinkEnd;
 use crate::frame::{Body, Frame, LENGTH, ROOT, Replies, most_of_body};
@@ -101,6 +102,8 @@ pub(crate) struct State {
     pub(crate) own_root_end: Option<FarEnd>,
     /// What a timer has left to be done.
     pub(crate) later: Vec<Box<dyn FnOnce() + Send>>,
+    /// What senders write to by themselves, while it is lent for that.
+    direct: Option<Box<dyn DirectOutlet>>,
 }
 
 /// What stands here for one actor there: more than one only if its address was given up and received again.
@@ -299,10 +302,18 @@ impl Core {
     }
 
     /// Sees to it that what was written goes, and ends the link if too much waits.
-    pub(crate) fn written(&self, state: MutexGuard<'_, State>, had_outgoing: bool) {
+    pub(crate) fn written(&self, mut state: MutexGuard<'_, State>, had_outgoing: bool) {
+        let sleeper = if had_outgoing {
+            None
+        } else {
+            state.write_directly()
+        };
         let waiting = state.outgoing.len();
         let has_outgoing = state.has_outgoing();
         drop(state);
+        if let Some(wake) = sleeper {
+            wake();
+        }
         if !had_outgoing {
             if has_outgoing {
                 (self.wake)();
@@ -335,6 +346,16 @@ impl Core {
         {
             self.end(LinkEnd::Unread(waiting));
         }
+    }
+
+    /// Lends what senders write to by themselves. What is outgoing by then is for the carrier, which is woken for it, and they add theirs to that.
+    pub(crate) fn lend_direct(&self, direct: Box<dyn DirectOutlet>) {
+        self.lock().direct = Some(direct);
+    }
+
+    /// Takes back what was lent.
+    pub(crate) fn take_direct(&self) -> Option<Box<dyn DirectOutlet>> {
+        self.lock().direct.take()
     }
 
     /// Takes what is to go, unless timers have left something to be done before.
@@ -397,11 +418,19 @@ impl Core {
         })?;
         let Some(noted) = noted else {
             let length = most_of_body(0, 0, payload.len());
-            let state = self.lock();
+            let mut state = self.lock();
             if let Some(refused) = self.refuses(&state, kind, length) {
                 return Err(refused);
             }
-            self.put(state, kind, asked, Body::plain(payload), None);
+            let had_outgoing = state.has_outgoing();
+            match (kind, &mut state.log) {
+                // Most messages to a process are these.
+                (BodyKind::Tell(ROOT, _), Some(log)) => {
+                    log.push_plain(payload);
+                    self.written(state, had_outgoing);
+                }
+                _ => self.put(state, kind, asked, Body::plain(payload), None),
+            }
             return Ok(());
         };
         let Noted {
@@ -723,12 +752,42 @@ impl State {
         } else {
             bytes.append(&mut self.outgoing);
         }
+        self.note_sent();
+        if let Some(log) = &mut self.log {
+            log.write(bytes, attached);
+        }
+    }
+
+    /// What was outgoing is on its way.
+    fn note_sent(&mut self) {
         self.has_said_hello = true;
         self.count_unsent();
         self.unsent.clear();
         self.unasked.clear();
+    }
+
+    /// Puts what is outgoing, as far as it may go now, to where senders write by themselves, if that is lent. What wakes the other side if it
+    /// sleeps.
+    fn write_directly(&mut self) -> Option<Call> {
+        let mut direct = self.direct.take()?;
+        self.put_directly(&mut *direct);
+        let sleeper = direct.show();
+        self.direct = Some(direct);
+        sleeper
+    }
+
+    fn put_directly(&mut self, direct: &mut dyn DirectOutlet) {
+        if !self.outgoing.is_empty() {
+            if !self.attached.is_empty() || !direct.put(&self.outgoing) {
+                return;
+            }
+            self.outgoing.clear();
+            // What a burst has taken is given back.
+            self.outgoing.shrink_to(MOST_SCRATCH);
+            self.note_sent();
+        }
         if let Some(log) = &mut self.log {
-            log.write(bytes, attached);
+            log.write_directly(direct);
         }
     }
 

@@ -20,6 +20,8 @@ pub(crate) const VERSION: u64 = 3;
 pub(crate) const ROOT: u64 = 0;
 /// The bytes of a frame's length, which come first.
 pub(crate) const LENGTH: usize = 4;
+/// The bytes before the payload of a message to the root that has nothing beside it.
+pub(crate) const PLAIN_HEAD: usize = LENGTH + 4;
 
 /// An actor that a message exports: its number, and how many messages may be on their way to it or in its mailbox; zero if that is
 /// not made for waiting.
@@ -395,6 +397,13 @@ pub(crate) fn plain_message(frame: &[u8]) -> Option<&[u8]> {
     }
 }
 
+/// How a [plain message](plain_message) of so many bytes begins, with its length.
+pub(crate) fn plain_head(payload: usize) -> [u8; PLAIN_HEAD] {
+    // What is longer was refused before.
+    let [one, two, three, four] = ((PLAIN_HEAD - LENGTH + payload) as u32).to_le_bytes();
+    [one, two, three, four, TELL, ROOT as u8, 0, 0]
+}
+
 /// So many bytes a message or an answer takes at most, without the length: a kind, and numbers of ten bytes at most.
 pub(crate) fn most_of_body(replies: usize, exports: usize, payload: usize) -> usize {
     payload + 1 + 10 * (3 + replies + 2 * exports)
@@ -534,6 +543,16 @@ mod tests {
         let kept = std::fs::read_dir(&folder).unwrap();
         let kept = kept.map(|entry| entry.unwrap().file_name().into_string().unwrap());
         assert_eq!(kept.collect::<std::collections::BTreeSet<_>>(), names);
+    }
+
+    #[test]
+    fn a_plain_message_begins_as_any_other() {
+        for payload in [&b""[..], b"payload", &[7; 300]] {
+            let mut bytes = Vec::new();
+            Frame::Tell(ROOT, Body::plain(payload)).write(&mut bytes);
+            assert_eq!([&plain_head(payload.len())[..], payload].concat(), bytes);
+            assert_eq!(plain_message(&bytes[LENGTH..]), Some(payload));
+        }
     }
 
     #[test]

@@ -4,7 +4,7 @@
 
 use std::collections::VecDeque;
 
-use crate::frame::{Body, Frame, LENGTH, is_message, plain_message};
+use crate::frame::{Body, Frame, LENGTH, PLAIN_HEAD, is_message, plain_head, plain_message};
 
 /// No frame is appended to a block beyond so many bytes, unless it is the block's first.
 const LONGEST_BLOCK: usize = 16 << 10;
@@ -111,6 +111,14 @@ impl<A> Frames<A> {
         let room = &mut self.room(LENGTH + frame.len()).bytes;
         room.extend_from_slice(&(frame.len() as u32).to_le_bytes());
         room.extend_from_slice(frame);
+        self.len += 1;
+    }
+
+    /// Appends a message to the root that has nothing beside it.
+    pub(crate) fn push_plain(&mut self, payload: &[u8]) {
+        let room = &mut self.room(PLAIN_HEAD + payload.len()).bytes;
+        room.extend_from_slice(&plain_head(payload.len()));
+        room.extend_from_slice(payload);
         self.len += 1;
     }
 

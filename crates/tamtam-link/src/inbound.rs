@@ -4,7 +4,7 @@ use std::fmt;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::{Arc, Weak};
 
-use tamtam_actor::link::{Exported, TakenDescriptor};
+use tamtam_actor::link::{Exported, MessageSource, TakenDescriptor};
 
 use crate::core::Core;
 use crate::descriptors::{Arrived, Fetch, MOST_IN_MESSAGE};
@@ -95,6 +95,20 @@ impl TakenOut {
         self.root.as_ref().is_none_or(|root| root.is_idle())
     }
 
+    /// Lets the root take messages from here by itself, while `run` gives it turns on this thread: one each time that `begin` says so. It takes none
+    /// if it has its turns elsewhere, or something else to do.
+    pub fn offer(&mut self, begin: &mut dyn FnMut() -> bool, run: &mut dyn FnMut()) {
+        let (Some(core), Some(root)) = (self.core.clone(), self.root.clone()) else {
+            return;
+        };
+        let mut offered = OfferedMessages {
+            core: &core,
+            held: &mut self.held,
+            begin,
+        };
+        root.take_from(core.encoding, &mut offered, run);
+    }
+
     /// Gives the root the next message; `false` if it is none.
     pub fn give_next(&mut self) -> bool {
         if !self.has_message() {
@@ -104,7 +118,10 @@ impl TakenOut {
         let (Some(core), Some(message)) = (&self.core, self.held.front()) else {
             return false;
         };
-        give(core, message, arrived, self.root.as_deref());
+        let root = self.root.as_deref();
+        give(core, message, arrived, |payload| {
+            receive(core, root, payload)
+        });
         self.held.pop_front();
         true
     }
@@ -118,22 +135,44 @@ impl fmt::Debug for TakenOut {
     }
 }
 
-/// Gives the root a message.
+/// Messages for the root that it takes itself.
+struct OfferedMessages<'a> {
+    core: &'a Core,
+    held: &'a mut Frames<Box<Arrived>>,
+    begin: &'a mut dyn FnMut() -> bool,
+}
+
+impl MessageSource for OfferedMessages<'_> {
+    fn next(&mut self, read: &mut dyn FnMut(&[u8]) -> Result<(), String>) -> bool {
+        let is_message = self.held.front().is_some_and(KeptFrame::is_message);
+        if !is_message || !(self.begin)() {
+            return false;
+        }
+        let arrived = self.held.take_beside();
+        if let Some(message) = self.held.front() {
+            give(self.core, message, arrived, read);
+        }
+        self.held.pop_front();
+        true
+    }
+}
+
+/// Has a message read for the root.
 fn give(
     core: &Core,
     message: KeptFrame<'_>,
     arrived: Option<Box<Arrived>>,
-    root: Option<&dyn Exported>,
+    read: impl FnOnce(&[u8]) -> Result<(), String>,
 ) {
     if let Some(payload) = message.plain_message() {
         let unread = Unread {
             arrived,
             ..Unread::default()
         };
-        in_hand::read(core, unread, || receive(core, root, payload));
+        in_hand::read(core, unread, || read(payload));
     } else if let Some(mut body) = message.message() {
         let unread = unread(&mut body, arrived);
-        in_hand::read(core, unread, || receive(core, root, body.payload));
+        in_hand::read(core, unread, || read(body.payload));
     }
 }
 
@@ -604,7 +643,10 @@ impl Inbound {
             if next.is_message() {
                 let arrived = held.take_beside();
                 if let Some(next) = held.front() {
-                    give(&self.core, next, arrived, self.root.as_deref());
+                    let root = self.root.as_deref();
+                    give(&self.core, next, arrived, |payload| {
+                        receive(&self.core, root, payload)
+                    });
                 }
                 held.pop_front();
                 return Ok(true);

@@ -13,7 +13,7 @@
 // | 3 | frames, links, tables, untrusted | frames that are kept as they go; which actors of the two sides are linked; which actors and replies these know of each other; what a side may do that is not trusted |
 // | 2 | descriptors, frame | what goes beside the frames; what is said, byte by byte |
 // | 1 | bytes | numbers and texts in a frame |
-// | 0 | error | how a link ends |
+// | 0 | direct, error | what senders write to by themselves; how a link ends |
 
 mod actors;
 mod bytes;
@@ -21,6 +21,7 @@ pub mod carrier;
 mod confirming;
 mod core;
 mod descriptors;
+mod direct;
 mod ending;
 mod error;
 mod far_peer;
@@ -36,6 +37,8 @@ mod untrusted;
 
 #[doc(hidden)]
 pub use descriptors::Attached;
+#[doc(hidden)]
+pub use direct::DirectOutlet;
 pub use error::LinkEnd;
 pub use inbound::Inbound;
 #[doc(hidden)]

@@ -12,6 +12,7 @@ use tamtam_actor::{Address, EndReason, Time};
 
 use crate::core::{Cells, Core, FarName, Parts, SendAtOnce, WhileWaiting};
 use crate::descriptors::Attached;
+use crate::direct::DirectOutlet;
 use crate::error::LinkEnd;
 use crate::frame::{Frame, Hello, ROOT, encoding_number};
 use crate::inbound::Inbound;
@@ -19,6 +20,9 @@ use crate::untrusted::Untrusted;
 
 pub use crate::core::Supervised;
 pub use crate::ending::Death;
+
+#[cfg(all(test, tamtam_loom))]
+mod loom_tests;
 
 /// One end of a link to another process. Clones are the same end.
 ///
@@ -139,6 +143,19 @@ impl Link {
                 drop(catch_unwind(AssertUnwindSafe(what)));
             }
         }
+    }
+
+    /// Lends the link what senders write to by themselves, instead of waking what carries it. All that was taken to be written is written by then.
+    #[doc(hidden)]
+    pub fn lend_direct(&self, direct: Box<dyn DirectOutlet>) {
+        self.core.lend_direct(direct);
+    }
+
+    /// Takes back what was lent, if it was: nothing is written to it any more.
+    #[doc(hidden)]
+    #[must_use]
+    pub fn take_direct(&self) -> Option<Box<dyn DirectOutlet>> {
+        self.core.take_direct()
     }
 
     /// Why the link has ended, if it has.

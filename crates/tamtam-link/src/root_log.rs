@@ -4,6 +4,7 @@
 use tamtam_actor::link::FarEnd;
 
 use crate::descriptors::{Attached, Lent};
+use crate::direct::DirectOutlet;
 use crate::frame::{Body, Frame, ROOT};
 use crate::frames::{Frames, KeptFrame, Place};
 
@@ -70,6 +71,11 @@ impl RootLog {
     /// Keeps a message, whose frame takes so many bytes at most; with its descriptors, for whichever process is to have it.
     pub(crate) fn push(&mut self, message: &Frame<'_>, most: usize, lent: Option<Lent>) {
         self.kept.push_with(message, most, lent);
+    }
+
+    /// As [`push`](RootLog::push), of a message that has nothing beside it.
+    pub(crate) fn push_plain(&mut self, payload: &[u8]) {
+        self.kept.push_plain(payload);
     }
 
     pub(crate) fn len(&self) -> usize {
@@ -142,6 +148,22 @@ impl RootLog {
         if self.release == Word::Due {
             self.release = Word::Said;
             Frame::Release(ROOT, self.released).write(outgoing);
+        }
+    }
+
+    /// Writes messages that may be written now to what takes them from a sender, as far as they have room there, and nothing goes beside them.
+    pub(crate) fn write_directly(&mut self, direct: &mut dyn DirectOutlet) {
+        while self.may_write_message() {
+            let end_before = self.end_of_written;
+            let Some(frame) = self.kept.next(&mut self.end_of_written) else {
+                unreachable!("there are more than are written");
+            };
+            if self.kept.beside(self.written).is_some() || !direct.put(frame) {
+                self.end_of_written = end_before;
+                return;
+            }
+            self.written += 1;
+            self.bytes_written += frame.len();
         }
     }
 

@@ -4,6 +4,7 @@
 //! one way or the other. What is in shared memory costs no system call as long as both sides are awake. Descriptors go over the socket in either
 //! case.
 
+use std::any::Any;
 use std::io::{self, Read};
 use std::os::fd::OwnedFd;
 use std::os::unix::net::UnixStream;
@@ -13,9 +14,10 @@ use std::time::{Duration, Instant};
 
 use rustix::event::{PollFd, PollFlags, poll};
 use rustix::net::{RecvFlags, SendFlags, send};
+use tamtam_actor::link::Call;
 use tamtam_ipc::{CarrierError, CarrierReader, CarrierWaker, CarrierWriter};
 use tamtam_link::carrier::rights;
-use tamtam_link::{Attached, Inbound};
+use tamtam_link::{Attached, DirectOutlet, Inbound, Link};
 
 use crate::descriptors::{self, DescriptorReader};
 
@@ -33,8 +35,28 @@ pub(crate) type Memory = (CarrierWriter, CarrierReader);
 #[derive(Debug)]
 pub(crate) enum Outgoing {
     Socket(Arc<UnixStream>),
-    /// With the socket over which descriptors go.
-    Memory(Box<CarrierWriter>, Arc<Halt>, Arc<UnixStream>),
+    Memory(Box<ToMemory>),
+}
+
+/// The memory that bytes go to, which is lent to the link while nothing is in the way: see [`DirectOutlet`].
+#[derive(Debug)]
+pub(crate) struct ToMemory {
+    writer: CarrierWriter,
+    halt: Arc<Halt>,
+    /// Descriptors go over it.
+    socket: Arc<UnixStream>,
+}
+
+impl DirectOutlet for ToMemory {
+    fn put(&mut self, bytes: &[u8]) -> bool {
+        // What is wrong with it is found by the one who reads.
+        self.writer.put(bytes).unwrap_or(false)
+    }
+
+    fn show(&mut self) -> Option<Call> {
+        let sleeper = self.writer.show()?;
+        Some(Box::new(move || sleeper.wake()))
+    }
 }
 
 /// Ends what a thread does at the memory from another one: a process may have spoiled what the memory says of its life, and then a thread that
@@ -85,22 +107,43 @@ impl Halter {
 
 impl Outgoing {
     pub(crate) fn by_memory(writer: CarrierWriter, socket: Arc<UnixStream>) -> Self {
-        let halt = Halt::new(writer.waker());
-        Outgoing::Memory(Box::new(writer), Arc::new(halt), socket)
+        let halt = Arc::new(Halt::new(writer.waker()));
+        Outgoing::Memory(Box::new(ToMemory {
+            writer,
+            halt,
+            socket,
+        }))
+    }
+
+    /// Lends it to the link, if senders may write to it by themselves. It comes back if not.
+    pub(crate) fn lend_to(self, link: &Link) -> Option<Self> {
+        match self {
+            Outgoing::Memory(memory) => {
+                link.lend_direct(memory);
+                None
+            }
+            Outgoing::Socket(_) => Some(self),
+        }
+    }
+
+    /// Takes it back from the link.
+    pub(crate) fn take_from(link: &Link) -> Option<Self> {
+        let lent: Box<dyn Any> = link.take_direct()?;
+        lent.downcast().ok().map(Outgoing::Memory)
     }
 
     pub(crate) fn halter(&self) -> Halter {
         match self {
             Outgoing::Socket(socket) => Halter::Socket(Arc::clone(socket)),
-            Outgoing::Memory(_, halt, _) => Halter::Memory(Arc::clone(halt)),
+            Outgoing::Memory(memory) => Halter::Memory(Arc::clone(&memory.halt)),
         }
     }
 
     /// Sends descriptors where they go by themselves, before the bytes.
     fn send_ahead(&self, attached: &mut Vec<Attached>) {
-        if let Outgoing::Memory(_, _, socket) = self {
+        if let Outgoing::Memory(memory) = self {
             for attached in attached.drain(..) {
-                descriptors::send(socket, &attached);
+                descriptors::send(&memory.socket, &attached);
             }
         }
     }
@@ -123,7 +166,7 @@ impl Outgoing {
                         sent => sent.unwrap_or(0),
                     }
                 }
-                Outgoing::Memory(writer, ..) => writer.write(rest).unwrap_or(0),
+                Outgoing::Memory(memory) => memory.writer.write(rest).unwrap_or(0),
             };
             if count == 0 {
                 // It is full; or it is broken, which is found by the one who reads.
@@ -148,7 +191,8 @@ impl Outgoing {
             Outgoing::Socket(socket) => {
                 rights::write_all_with(socket, bytes, attached, usize::MAX, || {})
             }
-            Outgoing::Memory(writer, halt, _) => {
+            Outgoing::Memory(memory) => {
+                let ToMemory { writer, halt, .. } = &mut **memory;
                 let mut rest = bytes;
                 while !rest.is_empty() {
                     match writer.write(rest)? {
@@ -296,7 +340,6 @@ mod tests {
     use super::*;
     use tamtam_actor::{Address, Pool, Reply};
     use tamtam_ipc::Slot;
-    use tamtam_link::Link;
 
     type Question = (Vec<Slot<u64>>, Vec<u8>, Reply<u64>);
 

@@ -2,7 +2,7 @@
 //!
 //! A thread of its own writes, so that a process that does not read keeps no sender. But a thread that is about to wait for an answer
 //! writes its question itself, as far as the socket takes it at once: to wake another thread for that takes as long as the whole way to the
-//! process.
+//! process. And shared memory is lent to the link whenever nothing waits to go: then senders write there without a word to this.
 
 use std::cell::Cell;
 use std::sync::{Condvar, Mutex, MutexGuard, OnceLock, PoisonError};
@@ -31,8 +31,10 @@ pub(crate) struct Courier {
 
 #[derive(Default)]
 struct State {
-    /// Where to write; with the thread that writes while one does.
+    /// Where to write; with the thread that writes while one does, or with the link.
     outgoing: Option<Outgoing>,
+    /// The link has it.
+    is_lent: bool,
     /// Ends that, for the thread that has to.
     halter: Option<Halter>,
     /// There is a process to write to.
@@ -58,6 +60,15 @@ impl Courier {
         lock(&self.state)
     }
 
+    /// Takes where to write, if that is here or with the link.
+    fn take(&self, state: &mut State) -> Option<Outgoing> {
+        let lent = || Outgoing::take_from(self.link.get()?);
+        match std::mem::take(&mut state.is_lent) {
+            true => lent(),
+            false => state.outgoing.take(),
+        }
+    }
+
     fn wait<'a>(&self, state: MutexGuard<'a, State>) -> MutexGuard<'a, State> {
         let woken = self.changed.wait(state);
         woken.unwrap_or_else(PoisonError::into_inner)
@@ -71,7 +82,7 @@ impl Courier {
             // The thread that writes looks once more when it is done.
             return;
         }
-        let is_cheap = state.outgoing.as_ref().is_some_and(Outgoing::is_cheap);
+        let is_cheap = state.is_lent || state.outgoing.as_ref().is_some_and(Outgoing::is_cheap);
         if (IS_ABOUT_TO_WAIT.replace(false) || is_cheap) && state.rest.is_empty() {
             return self.write_at_once(state);
         }
@@ -81,7 +92,7 @@ impl Courier {
 
     /// Writes what is taken at once; the rest is for the thread.
     fn write_at_once<'a>(&'a self, mut state: MutexGuard<'a, State>) {
-        let (Some(mut outgoing), Some(link)) = (state.outgoing.take(), self.link.get()) else {
+        let (Some(mut outgoing), Some(link)) = (self.take(&mut state), self.link.get()) else {
             drop(state);
             return self.changed.notify_all();
         };
@@ -116,7 +127,14 @@ impl Courier {
     fn give_back(&self, state: &mut State, outgoing: Outgoing) -> bool {
         state.is_writing = false;
         if state.is_open {
-            state.outgoing = Some(outgoing);
+            let is_left = !state.rest.is_empty() || state.is_woken;
+            let kept = match self.link.get() {
+                // Who has added something meanwhile wakes this for it.
+                Some(link) if !is_left => outgoing.lend_to(link),
+                _ => Some(outgoing),
+            };
+            state.is_lent = kept.is_none();
+            state.outgoing = kept;
         }
         !state.is_open || state.is_over
     }
@@ -142,7 +160,7 @@ impl Courier {
         while state.is_writing {
             state = self.wait(state);
         }
-        state.outgoing = None;
+        drop(self.take(&mut state));
         state.rest = Vec::new();
         let attached = std::mem::take(&mut state.attached);
         drop(state);
@@ -168,7 +186,7 @@ impl Courier {
             }
             let has_to_write = state.is_woken || !state.rest.is_empty();
             let taken = if has_to_write && !state.is_writing {
-                state.outgoing.take()
+                self.take(&mut state)
             } else {
                 None
             };

@@ -62,6 +62,51 @@ impl AtHand<'_> {
     fn done(&self, messages: u64) {
         self.progress.done(messages);
     }
+
+    /// It is done with what it was given, and is given the next.
+    fn go_on(&mut self) -> bool {
+        self.done(self.given);
+        self.begin();
+        self.given += 1;
+        true
+    }
+}
+
+/// How many messages the root is given in one turn.
+struct Pace {
+    handled: u32,
+    began: Option<Instant>,
+    is_over: bool,
+}
+
+impl Pace {
+    /// One was given.
+    fn new() -> Self {
+        Pace {
+            handled: 1,
+            began: None,
+            is_over: false,
+        }
+    }
+
+    /// Whether one more may be begun in this turn, and is counted: as long as nothing else is to be done.
+    fn goes_on(&mut self, line: &Line) -> bool {
+        let goes_on = self.handled < MOST_IN_TURN
+            && !line.has_to_send.load(Ordering::SeqCst)
+            // What the deputy has taken to write is written before the next message is begun.
+            && !line.has_deputy.load(Ordering::SeqCst)
+            && !line.link().is_over()
+            && !self.is_late();
+        self.handled += 1;
+        self.is_over = !goes_on;
+        goes_on
+    }
+
+    fn is_late(&mut self) -> bool {
+        // A look at the clock costs as much as a small message.
+        let began = *self.began.get_or_insert_with(Instant::now);
+        self.handled > 1 && self.handled.is_power_of_two() && began.elapsed() >= LONGEST_TURN
+    }
 }
 
 /// The link's end here, with what carries it.
@@ -377,30 +422,27 @@ impl Line {
     /// A turn of the actors here: with the message that the root was given, and with those behind it, as long as nothing else is to be
     /// done. `true` if more is left for a turn.
     fn turn(&self, frame: &mut Frame, taken_out: &mut TakenOut, at_hand: &mut AtHand<'_>) -> bool {
-        let mut began = None;
-        for handled in 1.. {
-            let left = frame.pump(Budget::unlimited()).left;
-            let goes_on = !left
-                && handled < MOST_IN_TURN
-                && taken_out.has_message()
-                && taken_out.root_is_idle()
-                && !self.has_to_send.load(Ordering::SeqCst)
-                // What the deputy has taken to write is written before the next message is begun.
-                && !self.has_deputy.load(Ordering::SeqCst)
-                && !self.link().is_over();
-            if !goes_on {
-                return left;
+        let mut left = frame.pump(Budget::unlimited()).left;
+        let mut pace = Pace::new();
+        while !left && taken_out.has_message() && taken_out.root_is_idle() {
+            let given = at_hand.given;
+            let mut begin = || pace.goes_on(self) && at_hand.go_on();
+            taken_out.offer(&mut begin, &mut || {
+                left = frame.pump(Budget::unlimited()).left;
+            });
+            if at_hand.given > given && !pace.is_over {
+                continue;
             }
-            // A look at the clock costs as much as a small message.
-            let began = *began.get_or_insert_with(Instant::now);
-            if (handled == 2 || handled % 8 == 0) && began.elapsed() >= LONGEST_TURN {
-                return left;
+            // It takes none by itself, if one may be begun at all.
+            let is_free = !left && taken_out.has_message() && taken_out.root_is_idle();
+            if pace.is_over || !is_free || !pace.goes_on(self) {
+                break;
             }
-            at_hand.done(at_hand.given);
-            at_hand.begin();
-            at_hand.given += u64::from(taken_out.give_next());
+            at_hand.go_on();
+            taken_out.give_next();
+            left = frame.pump(Budget::unlimited()).left;
         }
-        false
+        left
     }
 
     /// Puts back what the root was not given. Whether it is done with what it was given, and whether there is more for it.

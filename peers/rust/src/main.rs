@@ -21,6 +21,8 @@ mod delay_queue;
 mod ends;
 mod farewell;
 mod flume;
+#[cfg(unix)]
+mod iceoryx2;
 mod insist;
 #[cfg(unix)]
 mod ipc_channel;
@@ -94,6 +96,8 @@ const PEERS: &[&dyn Contender] = &[
     &kameo::Kameo,
     &xtra::Xtra,
     &may::Coroutines,
+    #[cfg(unix)]
+    &iceoryx2::Iceoryx2,
     #[cfg(unix)]
     &ipc_channel::IpcChannel,
     #[cfg(unix)]

@@ -170,6 +170,15 @@ impl<M> Address<M> {
         }
     }
 
+    /// Offers the actor messages, if it has its turns on this thread: see [`Cell::offer`](crate::cell::Cell::offer).
+    pub(crate) fn offer(&self, next: &mut dyn FnMut() -> Option<M>, run: impl FnOnce()) {
+        if let Way::Here(held) = &self.way
+            && held.0.is_plain()
+        {
+            held.0.offer(next, run);
+        }
+    }
+
     /// See [`Recipient::push_receipt`].
     pub(crate) fn push_receipt(&self, receipt: Receipt) {
         match &self.way {

@@ -81,6 +81,28 @@ impl<A: Actor> SettledActor<A> {
     }
 }
 
+#[cfg(feature = "serde")]
+impl<A: Actor> ActorRunner<A> {
+    /// Handles what is offered to the actor, as long as neither it nor another one here has something else to do.
+    fn take_offered(&mut self, line: &Line, handled: &mut u32) -> Turn {
+        let before = *handled;
+        while self.is_free() {
+            // SAFETY: this is a turn, and so the keeper's thread.
+            let is_due = unsafe { line.is_due() };
+            if is_due || *handled >= line.own.allowance.get() || !self.handle_offered() {
+                return Turn::Done;
+            }
+            *handled += 1;
+        }
+        // What it has to do instead is for another turn; if it has taken none, that turn comes as it would without an offer.
+        if *handled == before {
+            Turn::Done
+        } else {
+            Turn::More
+        }
+    }
+}
+
 impl<A: Actor> Behavior<A::Message> for SettledActor<A> {
     fn turn(&mut self) -> Turn {
         let line = &*self.seat.line;
@@ -94,6 +116,13 @@ impl<A: Actor> Behavior<A::Message> for SettledActor<A> {
             &mut count.handled,
             self.last_to_drain,
         );
+        #[cfg(feature = "serde")]
+        let turn = match turn {
+            Turn::Done if Cell::<A::Message>::is_any_offered() => {
+                self.running.take_offered(line, &mut count.handled)
+            }
+            turn => turn,
+        };
         drop(count);
         if turn == Turn::Done {
             self.last_to_drain = None;

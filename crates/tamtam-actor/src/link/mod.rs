@@ -107,6 +107,12 @@ pub trait FarReply: Send {
     fn is_awaited(&self) -> bool;
 }
 
+/// Messages that an actor takes by itself.
+pub trait MessageSource {
+    /// Has the next message read by this, if it is to be taken now; `false` if none is.
+    fn next(&mut self, read: &mut dyn FnMut(&[u8]) -> Result<(), String>) -> bool;
+}
+
 /// An address that another process has.
 pub trait Exported: Any + Send + Sync {
     /// What tells the actor, and the way to it, from others, as long as this is kept.
@@ -128,6 +134,10 @@ pub trait Exported: Any + Send + Sync {
     /// If the bytes are no such message: then a dead letter was told with them. A message that the actor refuses is a dead
     /// letter, too; who waits for an answer to it is told.
     fn receive(&self, encoding: Encoding, bytes: &[u8]) -> Result<(), String>;
+
+    /// Lets the actor take messages that were written in this way out of there by itself, while `run` gives it turns on this thread. It takes none
+    /// that come behind others in its mailbox, and none at all if it has its turns elsewhere, or a mailbox out of the ordinary.
+    fn take_from(&self, encoding: Encoding, source: &mut dyn MessageSource, run: &mut dyn FnMut());
 
     /// How many messages from afar may be on their way to the actor, or in its mailbox: zero unless that is made for waiting.
     fn window(&self) -> u64;
@@ -369,6 +379,18 @@ pub fn hold_of<M>(address: &Address<M>) -> Option<Arc<FarHold>> {
 
 struct Export<M>(Address<M>);
 
+impl<M: DeserializeOwned + Send + 'static> Export<M> {
+    fn dead(&self, why: Loss, bytes: Option<&[u8]>) {
+        tell_of(|| DeadLetter {
+            actor: self.0.id(),
+            name: self.0.place().name(),
+            message_type: core::any::type_name::<M>(),
+            why,
+            bytes: bytes.map(Arc::from),
+        });
+    }
+}
+
 impl<M: DeserializeOwned + Send + 'static> Exported for Export<M> {
     fn key(&self) -> (usize, TypeId) {
         (self.0.key(), TypeId::of::<M>())
@@ -387,24 +409,35 @@ impl<M: DeserializeOwned + Send + 'static> Exported for Export<M> {
     }
 
     fn receive(&self, encoding: Encoding, bytes: &[u8]) -> Result<(), String> {
-        let dead = |why, bytes: Option<&[u8]>| {
-            tell_of(|| DeadLetter {
-                actor: self.0.id(),
-                name: self.0.place().name(),
-                message_type: self.message_type(),
-                why,
-                bytes: bytes.map(Arc::from),
-            });
-        };
         let message = encoding
             .decode(bytes)
-            .inspect_err(|_| dead(Loss::NotDecodable, Some(bytes)))?;
+            .inspect_err(|_| self.dead(Loss::NotDecodable, Some(bytes)))?;
         if let Err(error) = self.0.tell_from_afar(message) {
             let why = error.loss();
             crate::reply::refuse(error);
-            dead(why, None);
+            self.dead(why, None);
         }
         Ok(())
+    }
+
+    fn take_from(&self, encoding: Encoding, source: &mut dyn MessageSource, run: &mut dyn FnMut()) {
+        let mut next = || loop {
+            let mut message = None;
+            let is_there = source.next(&mut |bytes| match encoding.decode(bytes) {
+                Ok(read) => {
+                    message = Some(read);
+                    Ok(())
+                }
+                Err(said) => {
+                    self.dead(Loss::NotDecodable, Some(bytes));
+                    Err(said)
+                }
+            });
+            if !is_there || message.is_some() {
+                return message;
+            }
+        };
+        self.0.offer(&mut next, run);
     }
 
     fn window(&self) -> u64 {
