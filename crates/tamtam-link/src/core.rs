@@ -1,15 +1,16 @@
 //! What an end of a link does for its users, its carrier and the addresses here: it writes what goes to the other side, under one lock, and ends.
 
-use std::cell::Cell;
+mod sending;
+
 use std::collections::HashMap;
 use std::sync::{Arc, OnceLock, Weak};
 use std::time::Instant;
 
 use smallvec::SmallVec;
 use tamtam_actor::link::{
-    AwaitedAnswer, Call, Encode, Encoding, FarCell, FarEnd, FarFailure, FarHold, Flush, flush_later,
+    AwaitedAnswer, Call, Encoding, FarCell, FarEnd, FarFailure, FarHold, Flush, flush_later,
 };
-use tamtam_actor::{EndReason, Fate, LinkFailure, Refusal, Time};
+use tamtam_actor::{EndReason, Time};
 use tamtam_wait::seam::atomic::{AtomicBool, AtomicU64, Ordering};
 use tamtam_wait::seam::{Mutex, MutexGuard};
 
@@ -17,17 +18,11 @@ use crate::descriptors::{Attached, Lent, Lot, Ways};
 use crate::direct::DirectOutlet;
 use crate::ending::lost;
 use crate::error::LinkEnd;
-use crate::frame::{Body, Frame, LENGTH, ROOT, Replies, most_of_body};
-use crate::in_hand::{self, Noted};
+use crate::frame::{Frame, ROOT};
 use crate::links::Links;
-use crate::root_log::{RootLog, attach};
+use crate::root_log::RootLog;
 use crate::tables::{Exports, Import, Pending, Received, Unconfirmed, Unsent};
 use crate::untrusted::{Untrusted, told_end, told_failure};
-
-thread_local! {
-    /// Where this thread writes messages.
-    static SCRATCH: Cell<Vec<u8>> = const { Cell::new(Vec::new()) };
-}
 
 /// A thread keeps so many bytes for the next message.
 const MOST_SCRATCH: usize = 64 << 10;
@@ -384,184 +379,6 @@ impl Core {
         }
         state.take_outgoing(bytes, attached);
         Vec::new()
-    }
-
-    /// Sends a message or an answer, with all that is in it.
-    pub(crate) fn send(
-        &self,
-        kind: BodyKind,
-        asked: &Arc<FarCell>,
-        encode: Encode<'_>,
-    ) -> Result<(), (Refusal, LinkFailure)> {
-        // A thread writes one message after the other into the same memory.
-        let mut payload = SCRATCH.take();
-        payload.clear();
-        let sent = self.send_written(kind, asked, encode, &mut payload);
-        if payload.capacity() <= MOST_SCRATCH {
-            SCRATCH.set(payload);
-        }
-        sent
-    }
-
-    fn send_written(
-        &self,
-        kind: BodyKind,
-        asked: &Arc<FarCell>,
-        encode: Encode<'_>,
-        payload: &mut Vec<u8>,
-    ) -> Result<(), (Refusal, LinkFailure)> {
-        let noted = in_hand::write(self, encode, payload).map_err(|error| {
-            (
-                Refusal::NotEncodable,
-                LinkFailure::new(Fate::NotBegun, error),
-            )
-        })?;
-        let Some(noted) = noted else {
-            let length = most_of_body(0, 0, payload.len());
-            let mut state = self.lock();
-            if let Some(refused) = self.refuses(&state, kind, length) {
-                return Err(refused);
-            }
-            let had_outgoing = state.has_outgoing();
-            match (kind, &mut state.log) {
-                // Most messages to a process are these.
-                (BodyKind::Tell(ROOT, _), Some(log)) => {
-                    log.push_plain(payload);
-                    self.written(state, had_outgoing);
-                }
-                _ => self.put(state, kind, asked, Body::plain(payload), None),
-            }
-            return Ok(());
-        };
-        let Noted {
-            replies,
-            exports,
-            lot,
-        } = *noted;
-        let numbers: Replies = replies.iter().map(|(number, _)| *number).collect();
-        let lot = lot.map(Arc::new);
-        let length = most_of_body(numbers.len(), exports.len(), payload.len());
-        let mut state = self.lock();
-        if let Some(refused) = self.refuses(&state, kind, length) {
-            drop(state);
-            self.take_back(&exports);
-            return Err(refused);
-        }
-        for (number, reply) in replies {
-            // Before the answer can come.
-            reply.sent();
-            let pending = Pending {
-                reply,
-                asked: asked.id(),
-                is_of_root: matches!(kind, BodyKind::Tell(ROOT, _)),
-            };
-            state.pending.insert(number, pending);
-        }
-        let lent = lot.map(|lot| state.lend(lot));
-        let body = Body {
-            replies: (&numbers[..]).into(),
-            exports: exports.into(),
-            payload,
-        };
-        self.put(state, kind, asked, body, lent);
-        Ok(())
-    }
-
-    /// Puts a message or an answer behind what is outgoing, and sees to it that it goes.
-    fn put(
-        &self,
-        mut state: MutexGuard<'_, State>,
-        kind: BodyKind,
-        asked: &Arc<FarCell>,
-        body: Body<'_>,
-        lent: Option<Lent>,
-    ) {
-        let had_outgoing = state.has_outgoing();
-        let is_waited_for = matches!(kind, BodyKind::Answer(..)) || !body.replies.is_empty();
-        let state_now = &mut *state;
-        match (kind, &mut state_now.log) {
-            (BodyKind::Tell(ROOT, _), Some(log)) => {
-                let most = most_of_body(body.replies.len(), body.exports.len(), body.payload.len());
-                log.push(&Frame::Tell(ROOT, body), LENGTH + most, lent);
-            }
-            (kind, _) => {
-                if let Some(lent) = &lent {
-                    attach(lent, &mut state_now.outgoing, &mut state_now.attached);
-                }
-                let frame = match kind {
-                    BodyKind::Tell(actor, _) => {
-                        state_now.count_sent(actor, asked, body.replies.is_empty());
-                        state_now.unasked.extend_from_slice(&body.replies);
-                        Frame::Tell(actor, body)
-                    }
-                    BodyKind::Answer(reply, _) => Frame::Answer(reply, body),
-                };
-                frame.write(&mut state_now.outgoing);
-            }
-        }
-        if is_waited_for {
-            self.written_now(state, had_outgoing);
-        } else {
-            self.written(state, had_outgoing);
-        }
-    }
-
-    /// The other side has read what has these descriptors, or will not.
-    pub(crate) fn received(&self, number: u64) -> Result<(), LinkEnd> {
-        // What is lent is given up without the lock.
-        let lot = self.lock().lent.remove(&number);
-        lot.map(drop).ok_or_else(|| {
-            LinkEnd::protocol(format!(
-                "it has received descriptors of number {number}, which were not sent"
-            ))
-        })
-    }
-
-    /// Why what takes so many bytes is not sent, if it is not.
-    fn refuses(
-        &self,
-        state: &State,
-        kind: BodyKind,
-        length: usize,
-    ) -> Option<(Refusal, LinkFailure)> {
-        if let Some(end) = &state.end {
-            let text = format!("the link has ended before: {end}");
-            return Some((Refusal::Unreachable, LinkFailure::new(Fate::NotBegun, text)));
-        }
-        let is_there = match kind {
-            BodyKind::Tell(actor, generation) => self.is_there(actor, generation),
-            BodyKind::Answer(_, generation) => generation == self.generation(),
-        };
-        if !is_there {
-            let text = "the process has ended before";
-            return Some((Refusal::Unreachable, LinkFailure::new(Fate::NotBegun, text)));
-        }
-        let there = state.longest_there.unwrap_or(u64::MAX);
-        let most = there.min(self.longest_frame as u64);
-        (length as u64 > most).then(|| {
-            let text = format!("it takes {length} bytes, and the link carries {most} at once");
-            (Refusal::TooLarge, LinkFailure::new(Fate::NotBegun, text))
-        })
-    }
-
-    /// Sends an answer; if that cannot be, what the other side is to be told.
-    pub(crate) fn answer(
-        &self,
-        reply: u64,
-        generation: u64,
-        encode: Encode<'_>,
-    ) -> Result<(), FarFailure> {
-        // What is asked by the way is asked of the other side as a whole.
-        let asked = Arc::clone(self.root());
-        let sent = self.send(BodyKind::Answer(reply, generation), &asked, encode);
-        sent.map_err(|(why, failure)| {
-            let text = format!("the answer was not sent: {failure}");
-            match why {
-                Refusal::NotEncodable => FarFailure::NotEncodable(Fate::Begun, text),
-                Refusal::TooLarge => FarFailure::TooLarge(Fate::Begun, text),
-                _ => FarFailure::Other(Fate::Begun, text),
-            }
-        })
     }
 
     pub(crate) fn next_reply(&self) -> u64 {
