@@ -411,6 +411,16 @@ impl<M: Send + 'static> Here<M> {
         &self.cell
     }
 
+    /// The next message of those that are offered to the actor, if there is one, goes into its mailbox.
+    #[cfg(feature = "serde")]
+    pub(crate) fn take_offered(&mut self) -> bool {
+        let Some(message) = self.cell.next_offered() else {
+            return false;
+        };
+        // If the actor was stopped just now, the message is counted among those that it has lost.
+        self.cell.uncounted().push_plain(message).is_ok()
+    }
+
     #[inline(always)]
     pub(crate) fn is_stopping(&self) -> bool {
         self.cell.state().has(State::STOPPING)

@@ -349,18 +349,12 @@ impl<A: Actor> ActorRunner<A> {
             && cell.has_reached_end()
     }
 
-    /// Handles the next message of those that are offered to it, if there is one.
+    /// Puts the next message of those that are offered to it, if there is one, where this turn finds it: into its mailbox. So all
+    /// messages are handled by one call of the actor's handler, and the compiler puts that into the turn, as it does with what is
+    /// called at one place only: with two of them a message in a ring took a sixth longer.
     #[cfg(feature = "serde")]
-    pub(crate) fn handle_offered(&mut self) -> bool {
-        let Some(message) = self.context.here().cell().next_offered() else {
-            return false;
-        };
-        self.doing = Doing::Messages;
-        if let Some((actor, context)) = self.parts() {
-            actor.handle(message, context);
-        }
-        self.doing = Doing::Nothing;
-        true
+    pub(crate) fn take_offered(&mut self) -> bool {
+        self.context.here().take_offered()
     }
 
     /// The instance has gone in the middle of a turn, or could not be made.

@@ -84,15 +84,19 @@ impl<A: Actor> SettledActor<A> {
 #[cfg(feature = "serde")]
 impl<A: Actor> ActorRunner<A> {
     /// Handles what is offered to the actor, as long as neither it nor another one here has something else to do.
-    fn take_offered(&mut self, line: &Line, handled: &mut u32) -> Turn {
+    fn turn_of_offered(&mut self, line: &Line, handled: &mut u32) -> Turn {
         let before = *handled;
         while self.is_free() {
             // SAFETY: this is a turn, and so the keeper's thread.
             let is_due = unsafe { line.is_due() };
-            if is_due || *handled >= line.own.allowance.get() || !self.handle_offered() {
+            let most = line.own.allowance.get();
+            if is_due || *handled >= most || !self.take_offered() {
                 return Turn::Done;
             }
-            *handled += 1;
+            match self.turn_of(most, handled, None) {
+                Turn::Done => {}
+                turn => return turn,
+            }
         }
         // What it has to do instead is for another turn; if it has taken none, that turn comes as it would without an offer.
         if *handled == before {
@@ -119,7 +123,7 @@ impl<A: Actor> Behavior<A::Message> for SettledActor<A> {
         #[cfg(feature = "serde")]
         let turn = match turn {
             Turn::Done if Cell::<A::Message>::is_any_offered() => {
-                self.running.take_offered(line, &mut count.handled)
+                self.running.turn_of_offered(line, &mut count.handled)
             }
             turn => turn,
         };
