@@ -81,28 +81,31 @@ impl<A: Actor> SettledActor<A> {
     }
 }
 
+/// What became of a look at what is offered to an actor.
+#[cfg(feature = "serde")]
+enum OfferLook {
+    /// There is a message for this turn.
+    Taken,
+    /// Nothing is offered, or others are due.
+    Over,
+    /// The actor has something else to do, in another turn.
+    Busy,
+}
+
 #[cfg(feature = "serde")]
 impl<A: Actor> ActorRunner<A> {
-    /// Handles what is offered to the actor, as long as neither it nor another one here has something else to do.
-    fn turn_of_offered(&mut self, line: &Line, handled: &mut u32) -> Turn {
-        let before = *handled;
-        while self.is_free() {
-            // SAFETY: this is a turn, and so the keeper's thread.
-            let is_due = unsafe { line.is_due() };
-            let most = line.own.allowance.get();
-            if is_due || *handled >= most || !self.take_offered() {
-                return Turn::Done;
-            }
-            match self.turn_of(most, handled, None) {
-                Turn::Done => {}
-                turn => return turn,
-            }
+    /// Takes one of the messages that are offered to the actor, if neither it nor another one here has something else to do.
+    #[cold]
+    fn look_at_offer(&mut self, line: &Line, handled: u32) -> OfferLook {
+        if !self.is_free() {
+            return OfferLook::Busy;
         }
-        // What it has to do instead is for another turn; if it has taken none, that turn comes as it would without an offer.
-        if *handled == before {
-            Turn::Done
+        // SAFETY: this is a turn, and so the keeper's thread.
+        let is_due = unsafe { line.is_due() };
+        if is_due || handled >= line.own.allowance.get() || !self.take_offered() {
+            OfferLook::Over
         } else {
-            Turn::More
+            OfferLook::Taken
         }
     }
 }
@@ -115,17 +118,35 @@ impl<A: Actor> Behavior<A::Message> for SettledActor<A> {
             self.last_to_drain
                 .get_or_insert_with(|| self.running.mark());
         }
-        let turn = self.running.turn_of(
-            line.own.allowance.get(),
-            &mut count.handled,
-            self.last_to_drain,
-        );
         #[cfg(feature = "serde")]
-        let turn = match turn {
-            Turn::Done if Cell::<A::Message>::is_any_offered() => {
-                self.running.turn_of_offered(line, &mut count.handled)
+        let mut has_taken = false;
+        // One place at which turns are had, also with what is offered: so the compiler puts them here.
+        #[cfg_attr(
+            not(feature = "serde"),
+            allow(clippy::never_loop, reason = "only what is offered makes it loop")
+        )]
+        let turn = loop {
+            let turn = self.running.turn_of(
+                line.own.allowance.get(),
+                &mut count.handled,
+                self.last_to_drain,
+            );
+            #[cfg(feature = "serde")]
+            if turn == Turn::Done
+                && Cell::<A::Message>::is_any_offered()
+                && self.last_to_drain.is_none()
+            {
+                match self.running.look_at_offer(line, count.handled) {
+                    OfferLook::Taken => {
+                        has_taken = true;
+                        continue;
+                    }
+                    // If it has taken none, that turn comes as it would without an offer.
+                    OfferLook::Busy if has_taken => break Turn::More,
+                    OfferLook::Busy | OfferLook::Over => {}
+                }
             }
-            turn => turn,
+            break turn;
         };
         drop(count);
         if turn == Turn::Done {
