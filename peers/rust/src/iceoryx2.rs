@@ -99,7 +99,7 @@ fn serve_one(server: &Server<ThreadService, Bytes, (), Bytes, ()>) {
 
 fn look_again(looks: &mut u32) {
     *looks += 1;
-    if *looks % LOOKS == 0 {
+    if looks.is_multiple_of(LOOKS) {
         thread::yield_now();
     } else {
         hint::spin_loop();
