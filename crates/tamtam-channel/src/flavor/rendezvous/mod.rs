@@ -286,20 +286,28 @@ impl<T> Rendezvous<T> {
 
     /// `None` if a sender was met that then gave up.
     fn try_meet_sender(&self) -> Option<Result<T, Nothing>> {
-        let mut sides = self.sides.lock();
+        match Self::meet_sender(self.sides.lock()) {
+            Ok(met) => met.map(Ok),
+            Err(sides) if sides.closed => Some(Err(Nothing::Closed)),
+            Err(_) => Some(Err(Nothing::Empty)),
+        }
+    }
+
+    /// Takes the message that was left for the next one to receive, or that of a sender that waits: `None` if the sender then
+    /// gave up. The lock comes back if there is neither.
+    #[inline]
+    fn meet_sender(
+        mut sides: MutexGuard<'_, Sides<T>>,
+    ) -> Result<Option<T>, MutexGuard<'_, Sides<T>>> {
         if let Some(message) = sides.take_mail() {
-            return Some(Ok(message));
+            return Ok(Some(message));
         }
-        if let Some((entry, sleeper)) = sides.choose_sender() {
-            drop(sides);
-            // SAFETY: begun just now; every entry of this channel has a packet of this type.
-            return unsafe { Self::take(entry.packet.cast(), sleeper) }.map(Ok);
-        }
-        Some(Err(if sides.closed {
-            Nothing::Closed
-        } else {
-            Nothing::Empty
-        }))
+        let Some((entry, sleeper)) = sides.choose_sender() else {
+            return Err(sides);
+        };
+        drop(sides);
+        // SAFETY: begun just now; every entry of this channel has a packet of this type.
+        Ok(unsafe { Self::take(entry.packet.cast(), sleeper) })
     }
 
     pub(crate) fn receive(&self, wait: Wait, deadline: Option<Instant>) -> Result<T, Nothing> {
@@ -313,15 +321,10 @@ impl<T> Rendezvous<T> {
     /// `None` if a sender was met that then gave up.
     fn wait_for_sender(&self, wait: Wait, deadline: Option<Instant>) -> Option<Result<T, Nothing>> {
         Context::with(|context| {
-            let mut sides = self.sides.lock();
-            if let Some(message) = sides.take_mail() {
-                return Some(Ok(message));
-            }
-            if let Some((entry, sleeper)) = sides.choose_sender() {
-                drop(sides);
-                // SAFETY: begun just now; every entry of this channel has a packet of this type.
-                return unsafe { Self::take(entry.packet.cast(), sleeper) }.map(Ok);
-            }
+            let sides = match Self::meet_sender(self.sides.lock()) {
+                Ok(met) => return met.map(Ok),
+                Err(sides) => sides,
+            };
             if sides.closed {
                 return Some(Err(Nothing::Closed));
             }
