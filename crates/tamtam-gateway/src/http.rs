@@ -372,25 +372,34 @@ pub(crate) async fn answer(
     if content_type == json::MEDIA_TYPE {
         exchange::known(|| Source::Json(body.clone()));
     }
-    let (plain_bytes, begun) = (body.len(), exchange::begin());
-    let (kind, body) = compressed_for(shared, asked, body).await;
-    let compress = exchange::end(Step::Compress, begun);
-    let body = Bytes::from(body);
-    (
-        answer_of(asked, content_type, kind, body, plain_bytes, compress),
-        kind,
-    )
+    let ready = made_ready(shared, asked, body).await;
+    let kind = ready.kind;
+    (answer_of(asked, content_type, ready), kind)
 }
 
-/// An answer with a body that is compressed so, or not; it was of so many bytes before, and that took so long.
+/// A body as it goes to the client.
+pub(crate) struct ReadyBody {
+    pub(crate) body: Bytes,
+    /// By what it is compressed.
+    pub(crate) kind: CompressionKind,
+    /// How many bytes it was before.
+    pub(crate) plain_bytes: usize,
+    /// How long it took to compress it.
+    pub(crate) compress: Duration,
+}
+
+/// An answer with a body of this type.
 pub(crate) fn answer_of(
     asked: &HeaderMap,
     content_type: &'static str,
-    kind: CompressionKind,
-    body: Bytes,
-    plain_bytes: usize,
-    compress: Duration,
+    ready: ReadyBody,
 ) -> Response {
+    let ReadyBody {
+        body,
+        kind,
+        plain_bytes,
+        compress,
+    } = ready;
     exchange::sending(|| Sent {
         content_type: content_type.to_owned(),
         plain_bytes,
@@ -414,8 +423,19 @@ pub(crate) fn accepted_compression(asked: &HeaderMap) -> CompressionKind {
     rest::compression(accepted.and_then(|value| value.to_str().ok()))
 }
 
-/// A body compressed if it is large and the client reads that.
-pub(crate) async fn compressed_for(
+/// A body for this client: compressed if it is large and the client reads that.
+pub(crate) async fn made_ready(shared: &Shared, asked: &HeaderMap, body: Vec<u8>) -> ReadyBody {
+    let (plain_bytes, begun) = (body.len(), exchange::begin());
+    let (kind, body) = compressed_for(shared, asked, body).await;
+    ReadyBody {
+        kind,
+        plain_bytes,
+        compress: exchange::end(Step::Compress, begun),
+        body: body.into(),
+    }
+}
+
+async fn compressed_for(
     shared: &Shared,
     asked: &HeaderMap,
     body: Vec<u8>,

@@ -15,10 +15,11 @@ use tamtam_rows::{CompressionKind, Rows};
 
 use crate::admission::Ticket;
 use crate::cached_rows::{Encoded, tag_of};
-use crate::exchange::{self, Step, on_thread};
+use crate::exchange::{self, on_thread};
 use crate::gateway::Shared;
 use crate::http::{
-    LARGE_BYTES, accepted_compression, answer, answer_of, compressed_for, plain, put, set, vary,
+    LARGE_BYTES, ReadyBody, accepted_compression, answer, answer_of, made_ready, plain, put, set,
+    vary,
 };
 use crate::protocol::rest::{Form, PartWriter, RowRange, accepted};
 use crate::row_stream::Parts;
@@ -143,18 +144,16 @@ async fn of_cached(
                     encoded(memory, move || form.encode(table.rows())).await?
                 }
             };
-            let (plain_bytes, tag) = (body.len(), tag_of(&body).into());
-            let begun = exchange::begin();
-            let (kind, body) = compressed_for(shared, headers, body).await;
-            let compress = exchange::end(Step::Compress, begun);
+            let tag = tag_of(&body).into();
+            let ready = made_ready(shared, headers, body).await;
             let encoded = Encoded {
-                body: body.into(),
-                kind,
-                plain_bytes,
+                body: ready.body,
+                kind: ready.kind,
+                plain_bytes: ready.plain_bytes,
                 tag,
             };
             table.keep(content_type, wanted, &encoded);
-            (encoded, compress)
+            (encoded, ready.compress)
         }
     };
     if is_get && is_known(&encoded.tag, headers) {
@@ -166,7 +165,13 @@ async fn of_cached(
         plain_bytes,
         tag,
     } = encoded;
-    let mut response = answer_of(headers, content_type, kind, body, plain_bytes, compress);
+    let ready = ReadyBody {
+        body,
+        kind,
+        plain_bytes,
+        compress,
+    };
+    let mut response = answer_of(headers, content_type, ready);
     if is_get {
         put_tag(&mut response, &tag, kind);
     }
