@@ -64,11 +64,10 @@ impl AtHand<'_> {
     }
 
     /// It is done with what it was given, and is given the next.
-    fn go_on(&mut self) -> bool {
+    fn go_on(&mut self) {
         self.done(self.given);
         self.begin();
         self.given += 1;
-        true
     }
 }
 
@@ -426,7 +425,13 @@ impl Line {
         let mut pace = Pace::new();
         while !left && taken_out.has_message() && taken_out.root_is_idle() {
             let given = at_hand.given;
-            let mut begin = || pace.goes_on(self) && at_hand.go_on();
+            let mut begin = || {
+                let goes_on = pace.goes_on(self);
+                if goes_on {
+                    at_hand.go_on();
+                }
+                goes_on
+            };
             taken_out.offer(&mut begin, &mut || {
                 left = frame.pump(Budget::unlimited()).left;
             });
