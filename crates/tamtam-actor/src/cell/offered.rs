@@ -1,7 +1,8 @@
-//! Messages that an actor takes in its turn without their having been in its mailbox: those of another process, of which each is begun by itself.
+//! Messages that an actor takes by itself in its turn: those of another process, of which each is begun by itself.
 //!
-//! Who has them **offers** them to the cell while it gives its home's thread to those who are due there. The actor takes one after the other, as
-//! long as nothing else is to be done: so each costs its handler, and none of the steps by which one thread brings another something to do.
+//! What has them **offers** them to the cell while it gives its home's thread to those who are due there. The actor puts one after the other into
+//! its mailbox and handles it, as long as nothing else is to be done: so each costs what a message to itself does, and none of the steps by which
+//! one thread brings another something to do.
 
 use core::cell::Cell as Changing;
 use core::ptr::{NonNull, from_ref};
