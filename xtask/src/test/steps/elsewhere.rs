@@ -9,6 +9,7 @@ use std::time::{Duration, Instant};
 
 use anyhow::{Context, Result, bail, ensure};
 
+use crate::test::features;
 use crate::test::stage::{Stage, core_time_of_children, output_of, run, skip, succeeds};
 
 /// Makes a crate that depends on `tamtam` as it is here. It takes the versions that our lock file names, so that there is
@@ -186,14 +187,35 @@ const NEEDS_THE_PLATFORM: [&str; 6] = [
     "sqlite",
 ];
 
-/// The features of a crate of ours but these, with commas between.
-fn features_but(stage: &Stage, name: &str, left_out: &[&str]) -> Result<String> {
-    let package = stage.workspace.package(name).context(name.to_owned())?;
-    let features = package.features.iter().map(String::as_str);
-    let kept: Vec<_> = features
-        .filter(|feature| !left_out.contains(feature))
-        .collect();
-    Ok(kept.join(","))
+/// The libraries that are to compile everywhere, each with the features that are left out there.
+const EVERYWHERE: [(&str, &[&str]); 9] = [
+    ("tamtam-amf", &[]),
+    ("tamtam-wait", &[]),
+    ("tamtam-channel", &[]),
+    ("tamtam-actor", &[]),
+    ("tamtam-ipc", &[]),
+    ("tamtam-process", &[]),
+    // Its TLS needs a C compiler for each platform.
+    ("tamtam-link", &["tls"]),
+    ("tamtam-rows", &NEEDS_THE_PLATFORM),
+    // The gateway has forms of rows that need a C compiler, and sockets.
+    ("tamtam", &["gateway"]),
+];
+
+/// What cargo is told to compile all of these at once: each library of ours, and of others, once a platform.
+fn everywhere(stage: &Stage) -> Result<Vec<String>> {
+    let mut arguments = vec!["--no-default-features".to_owned()];
+    for (name, left_out) in EVERYWHERE {
+        let package = stage.workspace.package(name).context(name)?;
+        let mut kept = package.features.clone();
+        kept.retain(|feature| !left_out.contains(&feature.as_str()));
+        arguments.push(format!("--package={name}"));
+        arguments.push(format!(
+            "--features={}",
+            features::of(name, &kept.join(","))
+        ));
+    }
+    Ok(arguments)
 }
 
 pub(crate) fn targets(stage: &Stage) -> Result<()> {
@@ -204,9 +226,7 @@ pub(crate) fn targets(stage: &Stage) -> Result<()> {
     )
     .unwrap_or_default();
     let wanted = output_of(stage.command("scripts/setup").arg("--targets"))?;
-    let rows = features_but(stage, "tamtam-rows", &NEEDS_THE_PLATFORM)?;
-    // The gateway has forms of rows that need a C compiler, and sockets.
-    let face = features_but(stage, "tamtam", &["gateway"])?;
+    let libraries = everywhere(stage)?;
     let mut checked = 0;
     for platform in wanted.lines() {
         if !installed.lines().any(|line| line == platform) {
@@ -214,24 +234,12 @@ pub(crate) fn targets(stage: &Stage) -> Result<()> {
             continue;
         }
         println!("--- {platform}");
-        let check = |arguments: &str| {
-            let mut cargo = stage.cargo(&format!("check --target {platform} {arguments}"));
-            cargo
-                .arg("--target-dir")
-                .arg(stage.target.join("targets"))
-                .env("RUSTFLAGS", "-D warnings");
-            cargo
-        };
-        // The libraries that are to compile everywhere.
-        run(&mut check(
-            "-p tamtam-amf -p tamtam-wait -p tamtam-channel -p tamtam-actor -p tamtam-ipc -p tamtam-process --all-features",
-        ))?;
-        run(check("-p tamtam").arg("--features").arg(&face))?;
-        // Its TLS needs a C compiler for each platform.
-        run(&mut check("-p tamtam-link"))?;
-        run(check("-p tamtam-rows --no-default-features")
-            .arg("--features")
-            .arg(&rows))?;
+        let mut check = stage.cargo(&format!("check --target {platform} --target-dir"));
+        check
+            .arg(stage.target.join("targets"))
+            .args(&libraries)
+            .env("RUSTFLAGS", "-D warnings");
+        run(&mut check)?;
         if platform == "wasm32-unknown-unknown" {
             without_threads(stage)?;
         }
