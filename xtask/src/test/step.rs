@@ -153,9 +153,11 @@ pub(crate) fn all() -> Vec<Step> {
             .concerns(|part| part.is("tamtam"))
             .folders(&["newcomer"]),
         step("package", steps::elsewhere::package)
-            .about("each crate can be published, and compiles out of its package")
+            .about("each crate can be published, and compiles out of its package with the oldest Rust that is promised")
+            .load(Half)
+            .needs(&["rust", "msrv"])
             .limit(2700)
-            .folders(&["package"]),
+            .folders(&["package", "oldest"]),
         step("loom", steps::core::loom)
             .about("the models of the wake-up protocols, and of links, hold in every interleaving tried")
             .load(Half)
@@ -202,11 +204,6 @@ pub(crate) fn all() -> Vec<Step> {
             .needs(&["rust", "targets"])
             .limit(2700)
             .folders(&["targets", "wasm"]),
-        step("msrv", steps::elsewhere::msrv)
-            .about("everything compiles with the oldest Rust that is promised")
-            .load(Half)
-            .needs(&["rust", "msrv"])
-            .folders(&["msrv"]),
         step("web", steps::web::web)
             .about("the TypeScript package type-checks, its WebAssembly is what its source gives, its tests pass on Node, those of links against a real gateway")
             .needs(&["web"])

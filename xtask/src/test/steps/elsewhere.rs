@@ -96,19 +96,13 @@ pub(crate) fn package(stage: &Stage) -> Result<()> {
         cargo.args(["--exclude", &package.name]);
     }
     run(&mut cargo)?;
-    // Cargo would compile each of them by itself, with all that it needs, and as if published crates never changed. A
-    // workspace of what was unpacked, and of the crate that makes libraries alike, finds what other steps have compiled.
+    // Cargo would compile each of them by itself, with all that it needs, and as if published crates never changed: a workspace
+    // of what was unpacked compiles each once, and only what has changed.
     let mut manifest =
-        "[workspace]\nresolver = \"3\"\nmembers = [\"alike\", \"tamtam*/\"]\n[patch.crates-io]\n"
-            .to_owned();
+        "[workspace]\nresolver = \"3\"\nmembers = [\"tamtam*/\"]\n[patch.crates-io]\n".to_owned();
     let unpacked = folder.join("unpacked");
     let _ = fs::remove_dir_all(&unpacked);
-    let alike = unpacked.join("alike");
-    fs::create_dir_all(alike.join("src"))?;
-    for file in ["Cargo.toml", "src/lib.rs"] {
-        let ours = stage.root().join("testing/alike").join(file);
-        fs::copy(ours, alike.join(file)).context("the crate that makes libraries alike")?;
-    }
+    fs::create_dir_all(&unpacked)?;
     for entry in fs::read_dir(&packages)? {
         let archive = entry?.path();
         if archive.extension() != Some(OsStr::new("crate")) {
@@ -128,19 +122,33 @@ pub(crate) fn package(stage: &Stage) -> Result<()> {
         let (name, _) = folder.rsplit_once('-').context("the name of a package")?;
         manifest += &format!("{name} = {{ path = \"{folder}\" }}\n");
     }
-    let ours = fs::read_to_string(stage.root().join("Cargo.toml"))?;
-    let profiles = ours
-        .find("\n[profile")
-        .context("the profiles of the workspace")?;
-    manifest += &ours[profiles..];
     fs::write(unpacked.join("Cargo.toml"), manifest)?;
     fs::copy(stage.root().join("Cargo.lock"), unpacked.join("Cargo.lock"))?;
     // Cargo goes by the times of files, and in a package all are of one day long ago. What has changed since the last run is of
     // now, and what has not was compiled then.
     let workspace = folder.join("workspace");
     make_alike(&unpacked, &workspace)?;
-    let mut cargo = stage.cargo("check --workspace --all-features --manifest-path");
-    run(cargo.arg(workspace.join("Cargo.toml"))).context("compiling what is in the packages")
+    let ours = fs::read_to_string(stage.root().join("Cargo.toml"))?;
+    let oldest = oldest_rust(&ours).context("the workspace names no oldest Rust")?;
+    let has_oldest = succeeds(&mut stage.cargo(&format!("+{oldest} --version")));
+    let rust = if has_oldest {
+        format!("+{oldest} ")
+    } else {
+        String::new()
+    };
+    let mut cargo = stage.cargo(&format!("{rust}check --workspace --all-features"));
+    cargo
+        .arg("--manifest-path")
+        .arg(workspace.join("Cargo.toml"))
+        .arg("--target-dir")
+        .arg(stage.target.join("oldest"));
+    run(&mut cargo).context("compiling what is in the packages")?;
+    if !has_oldest {
+        return skip(format!(
+            "Rust {oldest} is not installed; what is in the packages was compiled with another one"
+        ));
+    }
+    Ok(())
 }
 
 /// Makes a folder have the files of another one, and no others; those that are in it with the same bytes stay as old as they are.
@@ -299,18 +307,6 @@ fn without_threads(stage: &Stage) -> Result<()> {
     }
     println!("what blocks does not compile for wasm32 without threads");
     Ok(())
-}
-
-pub(crate) fn msrv(stage: &Stage) -> Result<()> {
-    let manifest = fs::read_to_string(stage.root().join("Cargo.toml"))?;
-    let oldest = oldest_rust(&manifest).context("the workspace names no oldest Rust")?;
-    if !succeeds(&mut stage.cargo(&format!("+{oldest} --version"))) {
-        return skip(format!("Rust {oldest} is not installed"));
-    }
-    let mut cargo = stage.cargo(&format!(
-        "+{oldest} check --workspace --all-features --target-dir"
-    ));
-    run(cargo.arg(stage.target.join("msrv")))
 }
 
 fn oldest_rust(manifest: &str) -> Option<&str> {
