@@ -68,7 +68,7 @@ impl Part<'_> {
     }
 
     fn has_test(&self, name: &str) -> bool {
-        matches!(self, Part::Crate(package) if package.tests.iter().any(|test| test == name))
+        matches!(self, Part::Crate(package) if package.has_test(name))
     }
 
     fn has_features(&self) -> bool {

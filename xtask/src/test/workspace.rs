@@ -125,6 +125,11 @@ impl Package {
         self.has_models() && !self.forbids_unsafe
     }
 
+    /// Whether it has an integration test of this name.
+    pub(crate) fn has_test(&self, name: &str) -> bool {
+        self.tests.iter().any(|test| test == name)
+    }
+
     pub(crate) fn depends_on(&self, name: &str) -> bool {
         self.dependencies
             .iter()
