@@ -177,7 +177,8 @@ mod tests {
     fn any_number_of_bytes_is_copied_from_and_to_any_address_and_none_beside_them() {
         let source: Vec<u8> = (0..5_000_u32).map(|at| (at * 31 % 251) as u8).collect();
         let lengths = (0..70).chain([127, 128, 129, 191, 192, 193, 1_500, 4_095, 4_096, 4_097]);
-        for len in lengths {
+        // Miri interprets each step of each byte.
+        for len in lengths.filter(|len| !cfg!(miri) || *len < 20 || [69, 129].contains(len)) {
             for (skip, offset) in [(0, 0), (1, 0), (0, 3), (5, 2), (8, 8)] {
                 let mut target = vec![255_u8; len + offset + 8];
                 // SAFETY: so many bytes lie there, behind the offset.

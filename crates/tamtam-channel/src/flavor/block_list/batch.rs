@@ -169,6 +169,7 @@ mod tests {
     use super::has_sixteenth;
 
     #[test]
+    #[cfg_attr(miri, ignore = "it only computes")]
     fn a_batch_says_where_it_comes_from_as_often_as_each_sixteenth_message_would() {
         for first in 0..64 {
             for count in 0..64 {
