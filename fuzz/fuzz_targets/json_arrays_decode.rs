@@ -1,8 +1,5 @@
-//! Any bytes as the form `json-arrays`: no panic, limits hold, and a table is written and read the same again.
+//! Gives the bytes of the fuzzer to the target of this name.
 
 #![no_main]
 
-use libfuzzer_sys::fuzz_target;
-use tamtam_rows::encoding::JsonArrays;
-
-fuzz_target!(|bytes: &[u8]| tamtam_fuzz::decode_as_said(&JsonArrays, bytes));
+libfuzzer_sys::fuzz_target!(|bytes: &[u8]| tamtam_fuzzed::targets::json_arrays_decode::run(bytes));

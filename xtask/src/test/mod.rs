@@ -93,7 +93,14 @@ pub fn run(arguments: &Arguments) -> Result<ExitCode> {
         let scope = arguments.parts.clone();
         return Ok(run_step(&step.work, workspace, name, scope));
     }
-    let plan = plan::plan(steps, &workspace, &arguments.parts, &arguments.only)?;
+    let is_long = arguments.soak || arguments.fuzz.is_some();
+    let plan = plan::plan(
+        steps,
+        &workspace,
+        &arguments.parts,
+        &arguments.only,
+        is_long,
+    )?;
     if arguments.list {
         for planned in &plan {
             println!("{:<10} {}", planned.step.name, planned.step.about);

@@ -30,7 +30,8 @@ fn short_name(package: &Package) -> String {
     }
 }
 
-/// The steps named in `only`, or all, for the parts named in `chosen`, or for all.
+/// The steps named in `only`, or all, for the parts named in `chosen`, or for all; those that are extra where a crate, they or a long
+/// run is asked for.
 ///
 /// # Errors
 ///
@@ -40,6 +41,7 @@ pub(crate) fn plan(
     workspace: &Workspace,
     chosen: &[String],
     only: &[String],
+    is_long: bool,
 ) -> Result<Vec<Planned>> {
     for name in only {
         ensure!(
@@ -61,8 +63,12 @@ pub(crate) fn plan(
         };
         asked.push(*part);
     }
+    let has_extra = is_long || !only.is_empty() || !chosen.is_empty();
     let mut planned = Vec::new();
     for step in steps {
+        if step.is_extra && !has_extra {
+            continue;
+        }
         if !only.is_empty() && !only.contains(&step.name) {
             continue;
         }
@@ -148,14 +154,19 @@ mod tests {
 
     fn planned(chosen: &[&str], only: &[&str]) -> Result<Vec<Planned>> {
         let owned = |names: &[&str]| names.iter().map(ToString::to_string).collect::<Vec<_>>();
-        plan(step::all(), &workspace(), &owned(chosen), &owned(only))
+        let (chosen, only) = (owned(chosen), owned(only));
+        plan(step::all(), &workspace(), &chosen, &only, false)
     }
 
     #[test]
-    fn without_a_choice_everything_runs_for_all() {
+    fn without_a_choice_everything_runs_for_all_and_what_is_extra_in_long_runs() {
         let all = planned(&[], &[]).unwrap();
-        assert_eq!(all.len(), step::all().len());
+        let is_usual = |step: &&Step| !step.is_extra;
+        assert_eq!(all.len(), step::all().iter().filter(is_usual).count());
         assert!(all.iter().all(|planned| planned.scope.is_empty()));
+        let long = plan(step::all(), &workspace(), &[], &[], true).unwrap();
+        assert_eq!(long.len(), step::all().len());
+        assert!(step::all().iter().any(|step| step.is_extra));
     }
 
     #[test]

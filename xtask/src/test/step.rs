@@ -20,6 +20,8 @@ pub(crate) struct Step {
     pub(crate) load: Load,
     /// Whether a change in this part of the project needs it.
     pub(crate) concerns: fn(&Part<'_>) -> bool,
+    /// Whether a run without a choice leaves it out: it goes on from what another step does, and takes long.
+    pub(crate) is_extra: bool,
     /// The folders in the target folder in which it alone compiles.
     pub(crate) folders: &'static [&'static str],
     pub(crate) work: Work,
@@ -176,7 +178,8 @@ pub(crate) fn all() -> Vec<Step> {
             .concerns(|part| part.is_core() || part.is("tamtam-rows"))
             .folders(&["asan"]),
         step("fuzz", steps::core::fuzz)
-            .about("no fuzz target makes a decoder, a link, shared memory or the gateway fail, from its seeds on")
+            .about("no fuzz target makes a decoder, a link, shared memory or the gateway fail, from what the tests give it on (in long runs, and where it is asked for)")
+            .extra()
             .load(Half)
             .needs(&["rust", "nightly", "fuzz"])
             .limit(3600)
@@ -235,6 +238,7 @@ fn step(name: &str, work: fn(&Stage) -> Result<()>) -> Step {
         about: String::new(),
         load: Load::Whole,
         concerns: |_| false,
+        is_extra: false,
         folders: &[],
         work: Work::Ours(work),
     }
@@ -262,6 +266,11 @@ impl Step {
         Step { concerns, ..self }
     }
 
+    fn extra(self) -> Self {
+        let is_extra = true;
+        Step { is_extra, ..self }
+    }
+
     fn folders(self, folders: &'static [&'static str]) -> Self {
         Step { folders, ..self }
     }
@@ -283,6 +292,7 @@ pub(crate) fn read_table(text: &str) -> Option<Vec<Step>> {
             },
             about: fields.next()?.to_owned(),
             concerns: |_| true,
+            is_extra: false,
             folders: &[],
             work: Work::Shell(fields.next()?.to_owned()),
         })

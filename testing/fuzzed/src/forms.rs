@@ -1,10 +1,5 @@
 //! What the targets of the forms of rows share: the tables that they expect, and what is asked of a form.
 
-#![forbid(unsafe_code)]
-
-#[cfg(feature = "gateway")]
-pub mod gateway;
-
 use std::sync::LazyLock;
 
 use tamtam_rows::{Column, Encoding, Field, Kind, Limits, Rows, Schema, Unit, Values, Zone};

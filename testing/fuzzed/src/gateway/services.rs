@@ -11,7 +11,7 @@ use tamtam_gateway::{Fault, Gateway, Limits, Method, Publication, RowStream, Ser
 use tamtam_rows::Rows;
 use tokio::sync::watch;
 
-use crate::tables;
+use crate::forms::tables;
 
 /// Rows of a table, at most.
 const MOST_ROWS: usize = 200;
@@ -82,7 +82,7 @@ pub struct Market {
 }
 
 impl Market {
-    pub fn new() -> Market {
+    pub(super) fn new() -> Market {
         Market {
             prices: Topic::new(),
             boards: Topic::new(),

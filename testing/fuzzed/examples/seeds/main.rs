@@ -9,7 +9,7 @@ use std::path::{Path, PathBuf};
 
 use tamtam_amf::amf0::Value;
 use tamtam_amf::packet::{Encoder, PacketEncodeError, Version};
-use tamtam_fuzz::{packed_tables, tables};
+use tamtam_fuzzed::forms::{packed_tables, tables};
 use tamtam_rows::encoding::{
     Amf0RecordSet, JsonArrays, JsonColumns, JsonObjects, MessagePack, Text, XmlRpc,
 };
@@ -17,7 +17,7 @@ use tamtam_rows::{Compression, CompressionKind, Encoding, encoding};
 
 fn folder(target: &str) -> PathBuf {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR"))
-        .join("corpus")
+        .join("../../fuzz/corpus")
         .join(target);
     fs::create_dir_all(&folder).expect("the corpus can be written");
     folder

@@ -1,0 +1,72 @@
+//! Any bytes as AMF3: no panic, no more memory than the limits allow, and what they mean is written and read the same
+//! again.
+
+use std::collections::BTreeMap;
+
+use serde::de::IgnoredAny;
+use tamtam_amf::Limits;
+use tamtam_amf::amf3::{Classes, Decoder, Encoder, decode, encode};
+use tamtam_amf::typed::from_amf3;
+
+/// Small enough for references to reach them.
+const LIMITS: Limits = Limits {
+    bytes: 1 << 20,
+    depth: 128,
+    values: 1 << 16,
+};
+
+/// What a deserializer makes of objects without items in between.
+#[derive(serde::Deserialize)]
+#[allow(dead_code)]
+struct Row {
+    x: f64,
+    name: Option<String>,
+    rows: Vec<Row>,
+}
+
+/// Panics where what this file promises does not hold for these bytes.
+pub fn run(bytes: &[u8]) {
+    if from_amf3::<Vec<Row>>(bytes, LIMITS).is_ok() {
+        decode(bytes, LIMITS).expect("what is a type is a tree");
+    }
+    let _ = from_amf3::<BTreeMap<String, (f64, Vec<u8>)>>(bytes, LIMITS);
+    if let Ok(value) = decode(bytes, LIMITS) {
+        from_amf3::<IgnoredAny>(bytes, LIMITS).expect("what is a tree has items");
+        let written = encode(&value).expect("what was decoded can be written");
+        let again = decode(&written, Limits::default()).expect("what was written can be read");
+        assert_eq!(encode(&again).expect("as before"), written);
+    }
+    if let Ok(value) = Decoder::new(bytes, LIMITS).value_with_references() {
+        let written = encode(&value).expect("what was decoded can be written");
+        let again = Decoder::new(&written, Limits::default()).value_with_references();
+        assert_eq!(
+            encode(&again.expect("what was written can be read")).expect("as before"),
+            written
+        );
+    }
+    // With a class whose objects are four bytes and a value.
+    let classes = Classes::flex().with(
+        "Mine",
+        |input| {
+            let number = i32::from_be_bytes(input.array()?);
+            input.set("number", number.into())?;
+            input.value("value")
+        },
+        |object, encoder| {
+            encoder.write_raw(&[0; 4])?;
+            encoder.write_value(object.get("value").expect("it was read"))
+        },
+    );
+    let read = Decoder::new(bytes, LIMITS).with_classes(&classes).value();
+    if let Ok(value) = read {
+        let mut written = Vec::new();
+        let mut encoder = Encoder::new(&mut written).with_classes(&classes);
+        encoder
+            .write_value(&value)
+            .expect("what was decoded can be written");
+        let mut decoder = Decoder::new(&written, Limits::default()).with_classes(&classes);
+        decoder.value().expect("what was written can be read");
+    }
+    let mut decoder = Decoder::new(bytes, LIMITS).with_classes(&classes);
+    while let Ok(Some(_)) = decoder.next_event() {}
+}
