@@ -62,6 +62,8 @@ fn loom_the_keeper_of_a_line_does_what_comes_in() {
         };
         line.schedule(task(&turns));
         other.join().unwrap();
+        // How a line ends has models of its own.
+        loom::stop_exploring();
         line.quit(Quit::Drain);
         keeper.join().unwrap();
         assert_eq!(turns.run.load(Relaxed), 2);

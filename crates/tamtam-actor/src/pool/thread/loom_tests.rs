@@ -213,6 +213,8 @@ fn wait_until_idle(preemptions: usize, threads: usize) {
         shared.bring(unsafe { Task::new(NonNull::from(&*chain).cast(), Chain::ACTS) });
         IdleWait::begin(&shared).wait_until(None);
         assert_eq!(turns.0.load(Relaxed), 2);
+        // How a pool ends has models of its own.
+        loom::stop_exploring();
         end(&shared);
         for worker in workers {
             worker.join().unwrap();
