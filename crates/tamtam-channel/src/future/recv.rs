@@ -10,7 +10,7 @@ use super::timeout::TimeoutFuture;
 use crate::error::{RecvTimeoutError, TryRecvError};
 use crate::flavor::never::Never;
 use crate::flavor::queue::Queue;
-use crate::receiver::{Receiver, ReceiverFlavor};
+use crate::receiver::{Receiver, ReceiverFlavor, settle};
 
 /// What [`Receiver::recv_async`] returns: ready when a message is there.
 ///
@@ -113,7 +113,89 @@ impl<T> AwaitedEnd for Receiver<T> {
     type Message = T;
 
     #[inline]
-    fn poll_receive(
+    fn poll_receive<R>(
+        &self,
+        wait: &mut TaskWait,
+        context: &Context<'_>,
+        deadline: Option<Instant>,
+        received: impl FnOnce(T) -> R + Copy,
+        ended: impl FnOnce(RecvTimeoutError) -> R,
+    ) -> Poll<R> {
+        match self.flavor() {
+            ReceiverFlavor::Bounded(ring) => {
+                poll_queue(&***ring, wait, context, deadline, received, ended)
+            }
+            ReceiverFlavor::Unbounded(list) => {
+                poll_queue(&***list, wait, context, deadline, received, ended)
+            }
+            _ => self
+                .poll_other(wait, context, deadline)
+                .map(|result| result.map_or_else(ended, received)),
+        }
+    }
+
+    #[inline]
+    fn cancel(&self, wait: &mut TaskWait) {
+        match self.flavor() {
+            ReceiverFlavor::Bounded(ring) => wait.cancel(&ring.receiving()),
+            ReceiverFlavor::Unbounded(list) => wait.cancel(&list.receiving()),
+            ReceiverFlavor::Rendezvous(rendezvous) => wait.cancel(&rendezvous.meeting()),
+            ReceiverFlavor::At(at) => wait.cancel(&**at),
+            ReceiverFlavor::Tick(tick) => wait.cancel(&**tick),
+            ReceiverFlavor::Never => wait.cancel(&Never),
+        }
+    }
+
+    fn receive_there(&self, buffer: &mut Vec<T>, limit: usize) -> Result<usize, TryRecvError> {
+        self.try_recv_many(buffer, limit)
+    }
+
+    fn count(&self) -> usize {
+        self.len()
+    }
+}
+
+/// Receives from a queue. The message is usually there, or is when the task has been woken; what waits is kept out of the way.
+#[inline]
+fn poll_queue<Q: Queue, R>(
+    queue: &Q,
+    wait: &mut TaskWait,
+    context: &Context<'_>,
+    deadline: Option<Instant>,
+    received: impl FnOnce(Q::Message) -> R + Copy,
+    ended: impl FnOnce(RecvTimeoutError) -> R,
+) -> Poll<R> {
+    let is_listed = wait.is_listed();
+    let await_it = || {
+        let polled = await_mail(queue, wait, context, deadline);
+        polled.map(|result| result.map_or_else(ended, received))
+    };
+    if is_listed {
+        return await_it();
+    }
+    queue.receive_as(|message| Poll::Ready(received(message)), await_it)
+}
+
+/// Receives from a queue, or enters the task among those who wait there.
+#[inline(never)]
+fn await_mail<Q: Queue>(
+    queue: &Q,
+    wait: &mut TaskWait,
+    context: &Context<'_>,
+    deadline: Option<Instant>,
+) -> Poll<Result<Q::Message, RecvTimeoutError>> {
+    let attempt = |_: Option<&tamtam_wait::Context>| match settle(|| queue.receive_or_tell()) {
+        Ok(message) => Some(Ok(message)),
+        Err(TryRecvError::Empty) => None,
+        Err(TryRecvError::Disconnected) => Some(Err(RecvTimeoutError::Disconnected)),
+    };
+    let polled = wait.poll_attempting(&queue.receiving(), context.waker(), deadline, attempt);
+    polled.map(|result| result.unwrap_or(Err(RecvTimeoutError::Timeout)))
+}
+
+impl<T> Receiver<T> {
+    /// Receives from what is no queue: where sender and receiver meet, or from a clock.
+    fn poll_other(
         &self,
         wait: &mut TaskWait,
         context: &Context<'_>,
@@ -122,11 +204,8 @@ impl<T> AwaitedEnd for Receiver<T> {
         let mut token = Token::default();
         let waker = context.waker();
         let polled = match self.flavor() {
-            ReceiverFlavor::Bounded(ring) => {
-                wait.poll(&ring.receiving(), &mut token, waker, deadline)
-            }
-            ReceiverFlavor::Unbounded(list) => {
-                wait.poll(&list.receiving(), &mut token, waker, deadline)
+            ReceiverFlavor::Bounded(_) | ReceiverFlavor::Unbounded(_) => {
+                unreachable!("queues are polled without a token")
             }
             ReceiverFlavor::Rendezvous(rendezvous) => {
                 let polled = wait.poll(&rendezvous.meeting(), &mut token, waker, deadline);
@@ -152,31 +231,6 @@ impl<T> AwaitedEnd for Receiver<T> {
         }
     }
 
-    #[inline]
-    fn cancel(&self, wait: &mut TaskWait) {
-        if !wait.is_listed() {
-            return;
-        }
-        match self.flavor() {
-            ReceiverFlavor::Bounded(ring) => wait.cancel(&ring.receiving()),
-            ReceiverFlavor::Unbounded(list) => wait.cancel(&list.receiving()),
-            ReceiverFlavor::Rendezvous(rendezvous) => wait.cancel(&rendezvous.meeting()),
-            ReceiverFlavor::At(at) => wait.cancel(&**at),
-            ReceiverFlavor::Tick(tick) => wait.cancel(&**tick),
-            ReceiverFlavor::Never => wait.cancel(&Never),
-        }
-    }
-
-    fn receive_there(&self, buffer: &mut Vec<T>, limit: usize) -> Result<usize, TryRecvError> {
-        self.try_recv_many(buffer, limit)
-    }
-
-    fn count(&self) -> usize {
-        self.len()
-    }
-}
-
-impl<T> Receiver<T> {
     /// Receives a message, awaiting one.
     ///
     /// Blocking and awaiting receivers may share a channel: they wait in one line. With capacity zero a sender

@@ -3,9 +3,10 @@
 use core::task::{Context, Poll};
 use std::time::{Duration, Instant};
 
-use tamtam_wait::{Polled, TaskWait, Token};
+use tamtam_wait::TaskWait;
 
 use crate::error::{RecvTimeoutError, TryRecvError};
+use crate::flavor::Nothing;
 use crate::future::receiving::{AwaitedEnd, End, Receiving, ReceivingMany, Stream};
 use crate::future::timeout::TimeoutFuture;
 use crate::lane::Receiver;
@@ -96,19 +97,23 @@ impl<T> AwaitedEnd for Receiver<T> {
     type Message = T;
 
     #[inline]
-    fn poll_receive(
+    fn poll_receive<R>(
         &self,
         wait: &mut TaskWait,
         context: &Context<'_>,
         deadline: Option<Instant>,
-    ) -> Poll<Result<T, RecvTimeoutError>> {
-        let mut token = Token::default();
-        wait.poll(self, &mut token, context.waker(), deadline)
-            .map(|polled| match polled {
-                // SAFETY: the receiver has filled the token just now.
-                Polled::Begun => unsafe { self.finish(&mut token) }.map_err(Into::into),
-                Polled::TimedOut => Err(RecvTimeoutError::Timeout),
-            })
+        received: impl FnOnce(T) -> R + Copy,
+        ended: impl FnOnce(RecvTimeoutError) -> R,
+    ) -> Poll<R> {
+        let is_listed = wait.is_listed();
+        let await_it = |_| {
+            let polled = self.await_mail(wait, context, deadline);
+            polled.map(|result| result.map_or_else(ended, received))
+        };
+        if is_listed {
+            return await_it(Nothing::Empty);
+        }
+        self.take_as(|message| Poll::Ready(received(message)), await_it)
     }
 
     #[inline]
@@ -126,6 +131,23 @@ impl<T> AwaitedEnd for Receiver<T> {
 }
 
 impl<T> Receiver<T> {
+    /// Receives, or enters the task as the one that waits.
+    #[inline(never)]
+    fn await_mail(
+        &self,
+        wait: &mut TaskWait,
+        context: &Context<'_>,
+        deadline: Option<Instant>,
+    ) -> Poll<Result<T, RecvTimeoutError>> {
+        let attempt = |_: Option<&tamtam_wait::Context>| match self.take() {
+            Ok(message) => Some(Ok(message)),
+            Err(Nothing::Empty | Nothing::Busy) => None,
+            Err(Nothing::Closed) => Some(Err(RecvTimeoutError::Disconnected)),
+        };
+        let polled = wait.poll_attempting(self, context.waker(), deadline, attempt);
+        polled.map(|result| result.unwrap_or(Err(RecvTimeoutError::Timeout)))
+    }
+
     /// Receives a message, awaiting one.
     ///
     /// # Cancel safety

@@ -29,6 +29,10 @@ impl<T, K> AwaitedSender for LaneSender<T, K> {
         if message.is_none() {
             ended();
         }
+        if !wait.is_listed() && self.may_write().is_ok() {
+            let sent = self.put(take(message));
+            return Poll::Ready(sent.map_err(Into::into));
+        }
         let mut token = Token::default();
         let polled = wait.poll(self, &mut token, waker, deadline);
         polled.map(|polled| {
@@ -42,6 +46,10 @@ impl<T, K> AwaitedSender for LaneSender<T, K> {
     }
 
     #[inline]
+    fn is_under_way(wait: &TaskWait) -> bool {
+        wait.is_listed()
+    }
+
     fn cancel_send(&self, _message: &mut Option<T>, wait: &mut TaskWait) {
         wait.cancel(self);
     }
