@@ -252,6 +252,56 @@ impl TaskWait {
         }
     }
 
+    /// Whether the task stands in no list, or did as the only one and has been chosen: then it may attempt the operation as one that has
+    /// not waited, before it polls.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use std::task::Waker;
+    /// use tamtam_wait::{Context, Operation, Source, TaskWait, Token, WaitList};
+    ///
+    /// #[derive(Default)]
+    /// struct Place(WaitList);
+    ///
+    /// impl Source for Place {
+    ///     fn list(&self) -> Option<&WaitList> {
+    ///         Some(&self.0)
+    ///     }
+    ///     fn looks_ready(&self) -> bool {
+    ///         false
+    ///     }
+    /// #     fn try_begin(&self, _: &mut Token) -> bool { false }
+    /// #     fn register(&self, _: Operation, _: &Context) -> bool { false }
+    /// #     fn unregister(&self, _: Operation, _: &Context) {}
+    /// #     fn is_ready(&self) -> bool { false }
+    /// #     fn watch(&self, _: Operation, _: &Context) -> bool { false }
+    /// #     fn unwatch(&self, _: Operation, _: &Context) {}
+    ///     // And so on.
+    /// }
+    ///
+    /// let (place, mut wait, mut token) = (Place::default(), TaskWait::new(), Token::default());
+    /// assert!(wait.is_free(&place));
+    /// assert!(wait.poll(&place, &mut token, Waker::noop(), None).is_pending());
+    /// assert!(!wait.is_free(&place));
+    /// place.0.notify_one();
+    /// assert!(wait.is_free(&place));
+    /// ```
+    #[inline]
+    pub fn is_free<S: Source + ?Sized>(&mut self, source: &S) -> bool {
+        match self.state {
+            State::Idle => true,
+            State::Alone(ticket) => {
+                let waits = source.list().is_some_and(|list| list.lone.waits(ticket));
+                if !waits {
+                    self.state = State::Idle;
+                }
+                !waits
+            }
+            State::Listed(_) => false,
+        }
+    }
+
     /// Polled while it stands in the place for one: whether it goes on waiting there.
     #[inline]
     fn still_alone<S: Source + ?Sized>(

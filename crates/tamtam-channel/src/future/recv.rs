@@ -155,6 +155,12 @@ impl<T> AwaitedEnd for Receiver<T> {
     }
 }
 
+/// Whether a future whose first look was in vain may enter the list without another one. Before a deadline that has passed it has to tell
+/// what is closed from what is empty.
+pub(crate) fn has_just_looked(wait: &TaskWait, deadline: Option<Instant>) -> bool {
+    !wait.is_listed() && deadline.is_none()
+}
+
 /// Receives from a queue. The message is usually there, or is when the task has been woken; what waits is kept out of the way.
 #[inline]
 fn poll_queue<Q: Queue, R>(
@@ -165,32 +171,55 @@ fn poll_queue<Q: Queue, R>(
     received: impl FnOnce(Q::Message) -> R + Copy,
     ended: impl FnOnce(RecvTimeoutError) -> R,
 ) -> Poll<R> {
-    let is_listed = wait.is_listed();
+    let is_free = wait.is_free(&queue.receiving());
     let await_it = || {
-        let polled = await_mail(queue, wait, context, deadline);
-        polled.map(|result| result.map_or_else(ended, received))
+        let mut place = None;
+        let polled = await_mail(queue, wait, context, deadline, &mut place);
+        polled.map(|begun| match (begun, place) {
+            (Some(Mail::Message), Some(message)) => received(message),
+            (Some(_), _) => ended(RecvTimeoutError::Disconnected),
+            (None, _) => ended(RecvTimeoutError::Timeout),
+        })
     };
-    if is_listed {
+    if !is_free {
         return await_it();
     }
     queue.receive_as(|message| Poll::Ready(received(message)), await_it)
 }
 
-/// Receives from a queue, or enters the task among those who wait there.
+/// What a task finds that has waited for a message.
+#[derive(Clone, Copy)]
+pub(crate) enum Mail {
+    /// One. It lies beside: results in results would be taken apart and put together again.
+    Message,
+    /// There will be none.
+    Closed,
+}
+
+/// Receives from a queue into `place`, or enters the task among those who wait there; none if the time is over. One that is not listed has just looked in vain.
 #[inline(never)]
 fn await_mail<Q: Queue>(
     queue: &Q,
     wait: &mut TaskWait,
     context: &Context<'_>,
     deadline: Option<Instant>,
-) -> Poll<Result<Q::Message, RecvTimeoutError>> {
-    let attempt = |_: Option<&tamtam_wait::Context>| match settle(|| queue.receive_or_tell()) {
-        Ok(message) => Some(Ok(message)),
-        Err(TryRecvError::Empty) => None,
-        Err(TryRecvError::Disconnected) => Some(Err(RecvTimeoutError::Disconnected)),
+    place: &mut Option<Q::Message>,
+) -> Poll<Option<Mail>> {
+    let mut has_looked = has_just_looked(wait, deadline);
+    let attempt = |_: Option<&tamtam_wait::Context>| {
+        if core::mem::take(&mut has_looked) {
+            return None;
+        }
+        match settle(|| queue.receive_or_tell()) {
+            Ok(message) => {
+                *place = Some(message);
+                Some(Mail::Message)
+            }
+            Err(TryRecvError::Empty) => None,
+            Err(TryRecvError::Disconnected) => Some(Mail::Closed),
+        }
     };
-    let polled = wait.poll_attempting(&queue.receiving(), context.waker(), deadline, attempt);
-    polled.map(|result| result.unwrap_or(Err(RecvTimeoutError::Timeout)))
+    wait.poll_attempting(&queue.receiving(), context.waker(), deadline, attempt)
 }
 
 impl<T> Receiver<T> {

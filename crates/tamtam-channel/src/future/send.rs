@@ -3,14 +3,15 @@
 use core::task::{Poll, Waker};
 use std::time::{Duration, Instant};
 
-use tamtam_wait::{Polled, TaskWait, Token};
+use tamtam_wait::{Context, TaskWait};
 
+use super::has_just_looked;
 use super::sending::{AwaitedSender, Sending, ended, take};
 use super::timeout::TimeoutFuture;
 use crate::error::{SendTimeoutError, TrySendError};
 use crate::flavor::Refusal;
 use crate::flavor::rendezvous::{Offer, Rendezvous};
-use crate::flavor::ring::{self, Ring};
+use crate::flavor::ring::Ring;
 use crate::iter::sealed;
 use crate::sender::{Sender, SenderFlavor};
 
@@ -58,7 +59,7 @@ impl<T> AwaitedSender for Sender<T> {
         match self.flavor() {
             // No user code runs between a claim and its message: what is claimed is written at once.
             SenderFlavor::Bounded(ring) => {
-                if !waiting.wait.is_listed()
+                if waiting.wait.is_free(&ring.sending())
                     && let Ok(claim) = ring.claim()
                 {
                     ring.write(claim, take(message));
@@ -125,20 +126,25 @@ impl<T> Sender<T> {
             let sent = self.send(take(message));
             return Poll::Ready(sent.map_err(SendTimeoutError::from));
         }
-        let mut token = Token::default();
-        let polled = wait.poll(&ring.sending(), &mut token, waker, deadline);
-        polled.map(|polled| match polled {
-            Polled::Begun => {
-                // SAFETY: this is what the ring's sending source has put into the token just now.
-                match unsafe { token.take::<Result<ring::Claim, Refusal>>() } {
-                    Ok(claim) => {
-                        ring.write(claim, take(message));
-                        Ok(())
-                    }
-                    Err(_) => Err(SendTimeoutError::Disconnected(take(message))),
-                }
+        let mut has_looked = has_just_looked(wait, deadline);
+        let claim = || match ring.claim() {
+            Err(Refusal::Full) => None,
+            decided => Some(decided),
+        };
+        let attempt = |chosen: Option<&Context>| match chosen {
+            Some(context) => ring.arrive(context, claim),
+            None if core::mem::take(&mut has_looked) => None,
+            None => claim(),
+        };
+        let polled = wait.poll_attempting(&ring.sending(), waker, deadline, attempt);
+        // No user code runs between a claim and its message: what is claimed is written at once.
+        polled.map(|claimed| match claimed {
+            Some(Ok(claim)) => {
+                ring.write(claim, take(message));
+                Ok(())
             }
-            Polled::TimedOut => Err(SendTimeoutError::Timeout(take(message))),
+            Some(Err(_)) => Err(SendTimeoutError::Disconnected(take(message))),
+            None => Err(SendTimeoutError::Timeout(take(message))),
         })
     }
 }

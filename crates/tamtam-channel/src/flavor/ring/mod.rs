@@ -392,10 +392,14 @@ impl<T> Ring<T> {
     }
 
     /// One who was chosen to get room has arrived, and attempts to take it.
-    pub(crate) fn arrive(&self, context: &Context, attempt: impl FnOnce() -> bool) -> bool {
+    pub(crate) fn arrive<R>(
+        &self,
+        context: &Context,
+        attempt: impl FnOnce() -> Option<R>,
+    ) -> Option<R> {
         let passes_on = self.senders.arrive_as(context);
         let begun = attempt();
-        if begun && passes_on {
+        if begun.is_some() && passes_on {
             self.senders.pass_on(|| self.has_room());
         }
         begun
@@ -518,7 +522,9 @@ impl<T> Source for RingSending<'_, T> {
     in_list!(this => this.0.senders, this.0.has_room());
 
     fn accept(&self, token: &mut Token, context: &Context) -> bool {
-        self.0.arrive(context, || self.try_begin(token))
+        self.0
+            .arrive(context, || self.try_begin(token).then_some(()))
+            .is_some()
     }
 
     fn decline(&self, _: &Context) {

@@ -9,6 +9,7 @@ use crate::error::{RecvTimeoutError, TryRecvError};
 use crate::flavor::Nothing;
 use crate::future::receiving::{AwaitedEnd, End, Receiving, ReceivingMany, Stream};
 use crate::future::timeout::TimeoutFuture;
+use crate::future::{Mail, has_just_looked};
 use crate::lane::Receiver;
 
 /// What [`Receiver::recv_async`] returns: ready when a message is there.
@@ -105,12 +106,17 @@ impl<T> AwaitedEnd for Receiver<T> {
         received: impl FnOnce(T) -> R + Copy,
         ended: impl FnOnce(RecvTimeoutError) -> R,
     ) -> Poll<R> {
-        let is_listed = wait.is_listed();
+        let is_free = wait.is_free(self);
         let await_it = |_| {
-            let polled = self.await_mail(wait, context, deadline);
-            polled.map(|result| result.map_or_else(ended, received))
+            let mut place = None;
+            let polled = self.await_mail(wait, context, deadline, &mut place);
+            polled.map(|begun| match (begun, place) {
+                (Some(Mail::Message), Some(message)) => received(message),
+                (Some(_), _) => ended(RecvTimeoutError::Disconnected),
+                (None, _) => ended(RecvTimeoutError::Timeout),
+            })
         };
-        if is_listed {
+        if !is_free {
             return await_it(Nothing::Empty);
         }
         self.take_as(|message| Poll::Ready(received(message)), await_it)
@@ -131,21 +137,30 @@ impl<T> AwaitedEnd for Receiver<T> {
 }
 
 impl<T> Receiver<T> {
-    /// Receives, or enters the task as the one that waits.
+    /// Receives into `place`, or enters the task as the one that waits; none if the time is over. One that is not listed has just looked in vain.
     #[inline(never)]
     fn await_mail(
         &self,
         wait: &mut TaskWait,
         context: &Context<'_>,
         deadline: Option<Instant>,
-    ) -> Poll<Result<T, RecvTimeoutError>> {
-        let attempt = |_: Option<&tamtam_wait::Context>| match self.take() {
-            Ok(message) => Some(Ok(message)),
-            Err(Nothing::Empty | Nothing::Busy) => None,
-            Err(Nothing::Closed) => Some(Err(RecvTimeoutError::Disconnected)),
+        place: &mut Option<T>,
+    ) -> Poll<Option<Mail>> {
+        let mut has_looked = has_just_looked(wait, deadline);
+        let attempt = |_: Option<&tamtam_wait::Context>| {
+            if core::mem::take(&mut has_looked) {
+                return None;
+            }
+            match self.take() {
+                Ok(message) => {
+                    *place = Some(message);
+                    Some(Mail::Message)
+                }
+                Err(Nothing::Empty | Nothing::Busy) => None,
+                Err(Nothing::Closed) => Some(Mail::Closed),
+            }
         };
-        let polled = wait.poll_attempting(self, context.waker(), deadline, attempt);
-        polled.map(|result| result.unwrap_or(Err(RecvTimeoutError::Timeout)))
+        wait.poll_attempting(self, context.waker(), deadline, attempt)
     }
 
     /// Receives a message, awaiting one.
