@@ -542,6 +542,35 @@ mod tests {
     }
 
     #[test]
+    fn one_that_makes_its_attempts_itself_is_told_whether_it_was_chosen_in_the_list() {
+        each(|things, deadline| {
+            let mut wait = TaskWait::new();
+            let poll = |wait: &mut TaskWait| {
+                let mut chosen = Vec::new();
+                let polled = wait.poll_attempting(&things, Waker::noop(), deadline, |context| {
+                    chosen.push(context.is_some());
+                    things.try_begin(&mut Token::default()).then_some("thing")
+                });
+                (polled, chosen)
+            };
+            assert!(wait.is_free(&things));
+            assert_eq!(poll(&mut wait), (Poll::Pending, vec![false]));
+            assert!(!wait.is_free(&things));
+            assert_eq!(poll(&mut wait), (Poll::Pending, vec![]));
+            things.bring();
+            let was_listed = !things.has_place_for_one || deadline.is_some();
+            // One that stood alone is free as soon as it has been chosen, and may look before it polls.
+            assert_eq!(wait.is_free(&things), !was_listed);
+            assert_eq!(wait.is_listed(), was_listed);
+            assert_eq!(
+                poll(&mut wait),
+                (Poll::Ready(Some("thing")), vec![was_listed])
+            );
+            assert!(wait.is_free(&things) && !things.is_waited_for());
+        });
+    }
+
+    #[test]
     fn one_who_was_faster_makes_the_chosen_task_wait_again() {
         each(|things, deadline| {
             let mut wait = TaskWait::new();
