@@ -1,6 +1,6 @@
 //! Actors on threads that are not ours: those of a runtime of tokio.
 //!
-//! An actor that is due is a task of tokio's until it has nothing to do. Tokio decides where and when it goes on; a
+//! An actor that is due has a task of tokio's until it has nothing to do; that task is kept for the next one. Tokio decides where and when it goes on; a
 //! turn that leaves something goes behind the other tasks, as one that yields does.
 
 use core::cell::Cell;
@@ -25,6 +25,9 @@ impl Pool {
     /// to a task or handler of the same runtime that would leave it no thread: to all of them on a runtime of the current
     /// thread, otherwise to the last one. Ask by [`ask_async`](crate::Address::ask_async) there, or in
     /// `spawn_blocking` or `block_in_place`. A task that tokio was told not to limit (`unconstrained`) is not noticed.
+    ///
+    /// A task that has given an actor its turns waits for the next one that is due, here or in another actor of the pool: up to 64 are kept, for as
+    /// long as the pool or one of its actors is there, and the runtime counts them as alive.
     ///
     /// Dropping such a pool ends nothing: its actors live on as long as the runtime does. When the runtime is shut down
     /// those stop that are due, that are watched, that [hold](crate::Context::hold) for something, or are to begin again
