@@ -41,13 +41,13 @@ pub struct AskFuture<R> {
     pub(crate) wait: HeldWait,
 }
 
+/// Makes the question out of the wait for its answer, where `R` is known to be one that others may have.
+type ToOpen<R> = fn(&AnswerFuture<Result<R, AskError>>) -> Arc<dyn OpenQuestion>;
+
 /// What an asking task waits for.
 pub(crate) enum AwaitedAnswer<R> {
     /// The answer, however long it takes. The question has found room.
-    Plain(
-        AnswerFuture<Result<R, AskError>>,
-        fn(&AnswerFuture<Result<R, AskError>>) -> Arc<dyn OpenQuestion>,
-    ),
+    Plain(AnswerFuture<Result<R, AskError>>, ToOpen<R>),
     /// Room for the question, or the answer for so long only.
     Other(
         Pin<Box<dyn Future<Output = Result<R, AskError>> + Send>>,
