@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 
 use tamtam_wait::Source;
 
-use crate::ask_future::{AskFuture, AwaitedAnswer, Limit};
+use crate::ask_future::{AskFuture, AskWait, Limit};
 use crate::cell::{AnyActor, AtWork, Cell, Door};
 use crate::error::{AskError, NoThread, TellError};
 use crate::id::ActorId;
@@ -529,7 +529,7 @@ impl<M: Send + 'static> Address<M> {
         let waiting = match put {
             Ok(()) if limit.is_none() => {
                 return AskFuture {
-                    answer: AwaitedAnswer::plain(answer.awaited()),
+                    answer: AskWait::plain(answer.awaited()),
                     to,
                     wait: HeldWait::New,
                 };
@@ -542,7 +542,7 @@ impl<M: Send + 'static> Address<M> {
         };
         let open = answer.to_open();
         AskFuture {
-            answer: AwaitedAnswer::Other(
+            answer: AskWait::Other(
                 Box::pin(async move {
                     if let Some((address, question, asked_by)) = waiting? {
                         // The wait for the answer is the one that is looked at.

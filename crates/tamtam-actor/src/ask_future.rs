@@ -36,7 +36,7 @@ use crate::waits::{HeldWait, OpenQuestion};
 /// ```
 #[must_use = "futures do nothing unless polled"]
 pub struct AskFuture<R> {
-    pub(crate) answer: AwaitedAnswer<R>,
+    pub(crate) answer: AskWait<R>,
     pub(crate) to: ActorId,
     pub(crate) wait: HeldWait,
 }
@@ -45,7 +45,7 @@ pub struct AskFuture<R> {
 type ToOpen<R> = fn(&AnswerFuture<Result<R, AskError>>) -> Arc<dyn OpenQuestion>;
 
 /// What an asking task waits for.
-pub(crate) enum AwaitedAnswer<R> {
+pub(crate) enum AskWait<R> {
     /// The answer, however long it takes. The question has found room.
     Plain(AnswerFuture<Result<R, AskError>>, ToOpen<R>),
     /// Room for the question, or the answer for so long only.
@@ -55,27 +55,27 @@ pub(crate) enum AwaitedAnswer<R> {
     ),
 }
 
-impl<R> AwaitedAnswer<R> {
+impl<R> AskWait<R> {
     /// The answer, however long it takes.
     pub(crate) fn plain(answer: AnswerFuture<Result<R, AskError>>) -> Self
     where
         R: Send + 'static,
     {
-        AwaitedAnswer::Plain(answer, AnswerFuture::to_open)
+        AskWait::Plain(answer, AnswerFuture::to_open)
     }
 
     fn poll(&mut self, cx: &mut Context<'_>) -> Poll<Result<R, AskError>> {
         match self {
-            AwaitedAnswer::Plain(answer, _) => Pin::new(answer).poll(cx),
-            AwaitedAnswer::Other(answer, _) => answer.as_mut().poll(cx),
+            AskWait::Plain(answer, _) => Pin::new(answer).poll(cx),
+            AskWait::Other(answer, _) => answer.as_mut().poll(cx),
         }
     }
 
     /// For those who look who waits for whom.
     fn to_open(&self) -> Arc<dyn OpenQuestion> {
         match self {
-            AwaitedAnswer::Plain(answer, to_open) => to_open(answer),
-            AwaitedAnswer::Other(_, question) => Arc::clone(question),
+            AskWait::Plain(answer, to_open) => to_open(answer),
+            AskWait::Other(_, question) => Arc::clone(question),
         }
     }
 }

@@ -71,11 +71,11 @@ const MOST_SPARES: usize = 64;
 
 /// Tasks of tokio's that have had an actor's turns, kept for another one's: to make one costs several times what a wake-up does.
 #[derive(Default)]
-struct Spares(Mutex<Kept>);
+struct Spares(Mutex<SpareTasks>);
 
 /// All tasks that are kept or were, at most [`MOST_SPARES`].
 #[derive(Default)]
-struct Kept {
+struct SpareTasks {
     /// What each of them is to do.
     duties: Vec<Duty>,
     /// Which of them are idle.
@@ -96,7 +96,7 @@ enum Duty {
 }
 
 impl Spares {
-    fn lock(&self) -> MutexGuard<'_, Kept> {
+    fn lock(&self) -> MutexGuard<'_, SpareTasks> {
         // No user code runs under the lock.
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
@@ -143,14 +143,14 @@ impl Spares {
     }
 
     /// What the kept task at this place is to do now: a task's turns, or to end, or nothing.
-    fn next(&self, place: usize) -> Next {
+    fn next(&self, place: usize) -> NextDuty {
         let mut kept = self.lock();
         if matches!(kept.duties[place], Duty::Idle(_)) {
-            return Next::Nothing;
+            return NextDuty::Nothing;
         }
         match core::mem::replace(&mut kept.duties[place], Duty::Other) {
-            Duty::Due(task) => Next::Turn(task),
-            Duty::Idle(_) | Duty::Other => Next::End,
+            Duty::Due(task) => NextDuty::Turn(task),
+            Duty::Idle(_) | Duty::Other => NextDuty::End,
         }
     }
 
@@ -313,17 +313,17 @@ struct Turns {
 
 impl Turns {
     /// Whose turn it is.
-    fn next(&mut self) -> Next {
+    fn next(&mut self) -> NextDuty {
         match (self.task.take(), self.place) {
-            (Some(task), _) => Next::Turn(task),
+            (Some(task), _) => NextDuty::Turn(task),
             (None, Some(place)) => self.spares.next(place),
-            (None, None) => Next::End,
+            (None, None) => NextDuty::End,
         }
     }
 }
 
 /// What a task of tokio's is to do next.
-enum Next {
+enum NextDuty {
     Turn(Task),
     Nothing,
     End,
@@ -334,9 +334,9 @@ impl Future for Turns {
 
     fn poll(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<()> {
         let task = match self.next() {
-            Next::Turn(task) => task,
-            Next::Nothing => return Poll::Pending,
-            Next::End => return Poll::Ready(()),
+            NextDuty::Turn(task) => task,
+            NextDuty::Nothing => return Poll::Pending,
+            NextDuty::End => return Poll::Ready(()),
         };
         let before = PLACE.replace(TaskPlace::Turn);
         // What an actor does wrong ends there.

@@ -429,7 +429,7 @@ fn tasks_are_kept_for_other_turns_and_not_for_ever() {
         gate.wait();
         gate.wait();
         let sum: u32 = (0..502).map(|_| answers.recv_timeout(LONG).unwrap()).sum();
-        assert_eq!(sum, (0..500).sum());
+        assert_eq!(sum, (0..500_u32).sum::<u32>());
         until(|| alive() <= 64);
         assert_eq!(actor.ask(|reply| reply), Ok(1));
 
