@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 
 use tamtam_wait::Source;
 
-use crate::ask_future::{AskFuture, Limit};
+use crate::ask_future::{AskFuture, AskWait, Limit};
 use crate::cell::{AnyActor, AtWork, Cell, Door};
 use crate::error::{AskError, NoThread, TellError};
 use crate::id::ActorId;
@@ -523,29 +523,38 @@ impl<M: Send + 'static> Address<M> {
         mut limit: Limit,
     ) -> AskFuture<R> {
         let (reply, answer) = Reply::open();
-        let open = answer.to_open();
         let asked_by = self.notes_askers().then(|| answer.asked_by());
         let put = self.push_asked(question(reply), WhenNoRoom::GiveBack, asked_by.clone());
+        let to = self.id();
         let waiting = match put {
+            Ok(()) if limit.is_none() => {
+                return AskFuture {
+                    answer: AskWait::plain(answer.awaited()),
+                    to,
+                    wait: HeldWait::New,
+                };
+            }
             Ok(()) => Ok(None),
             Err(error) if error.is_full() && self.waits() => {
                 Ok(Some((self.clone(), error.into_inner(), asked_by)))
             }
             Err(error) => Err(AskError::from(error)),
         };
-        let to = self.id();
+        let open = answer.to_open();
         AskFuture {
-            answer: Box::pin(async move {
-                if let Some((address, question, asked_by)) = waiting? {
-                    // The wait for the answer is the one that is looked at.
-                    let told = TellFuture::of_question(&address, question, asked_by);
-                    limit.await_within(told).await.ok_or(AskError::Full(to))??;
-                }
-                let answered = limit.await_within(answer.awaited()).await;
-                answered.unwrap_or(Err(AskError::TimedOut))
-            }),
+            answer: AskWait::Other(
+                Box::pin(async move {
+                    if let Some((address, question, asked_by)) = waiting? {
+                        // The wait for the answer is the one that is looked at.
+                        let told = TellFuture::of_question(&address, question, asked_by);
+                        limit.await_within(told).await.ok_or(AskError::Full(to))??;
+                    }
+                    let answered = limit.await_within(answer.awaited()).await;
+                    answered.unwrap_or(Err(AskError::TimedOut))
+                }),
+                open,
+            ),
             to,
-            question: open,
             wait: HeldWait::New,
         }
     }

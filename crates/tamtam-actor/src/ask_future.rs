@@ -9,6 +9,7 @@ use std::sync::Arc;
 
 use crate::error::AskError;
 use crate::id::ActorId;
+use crate::mailbox::AnswerFuture;
 use crate::waits::{HeldWait, OpenQuestion};
 
 /// The answer to a question, awaited: see [`Address::ask_async`](crate::Address::ask_async).
@@ -35,10 +36,48 @@ use crate::waits::{HeldWait, OpenQuestion};
 /// ```
 #[must_use = "futures do nothing unless polled"]
 pub struct AskFuture<R> {
-    pub(crate) answer: Pin<Box<dyn Future<Output = Result<R, AskError>> + Send>>,
+    pub(crate) answer: AskWait<R>,
     pub(crate) to: ActorId,
-    pub(crate) question: Arc<dyn OpenQuestion>,
     pub(crate) wait: HeldWait,
+}
+
+/// Makes the question out of the wait for its answer, where `R` is known to be one that others may have.
+type ToOpen<R> = fn(&AnswerFuture<Result<R, AskError>>) -> Arc<dyn OpenQuestion>;
+
+/// What an asking task waits for.
+pub(crate) enum AskWait<R> {
+    /// The answer, however long it takes. The question has found room.
+    Plain(AnswerFuture<Result<R, AskError>>, ToOpen<R>),
+    /// Room for the question, or the answer for so long only.
+    Other(
+        Pin<Box<dyn Future<Output = Result<R, AskError>> + Send>>,
+        Arc<dyn OpenQuestion>,
+    ),
+}
+
+impl<R> AskWait<R> {
+    /// The answer, however long it takes.
+    pub(crate) fn plain(answer: AnswerFuture<Result<R, AskError>>) -> Self
+    where
+        R: Send + 'static,
+    {
+        AskWait::Plain(answer, AnswerFuture::to_open)
+    }
+
+    fn poll(&mut self, cx: &mut Context<'_>) -> Poll<Result<R, AskError>> {
+        match self {
+            AskWait::Plain(answer, _) => Pin::new(answer).poll(cx),
+            AskWait::Other(answer, _) => answer.as_mut().poll(cx),
+        }
+    }
+
+    /// For those who look who waits for whom.
+    fn to_open(&self) -> Arc<dyn OpenQuestion> {
+        match self {
+            AskWait::Plain(answer, to_open) => to_open(answer),
+            AskWait::Other(_, question) => Arc::clone(question),
+        }
+    }
 }
 
 /// How long one waits as a task.
@@ -47,6 +86,11 @@ pub(crate) struct Limit(Option<Pin<Box<dyn Future<Output = ()> + Send>>>);
 impl Limit {
     /// As long as it takes.
     pub(crate) const NONE: Self = Limit(None);
+
+    /// Whether it is as long as it takes.
+    pub(crate) fn is_none(&self) -> bool {
+        self.0.is_none()
+    }
 
     /// At most so long from now.
     pub(crate) fn after(timeout: Duration) -> Self {
@@ -77,11 +121,11 @@ impl<R> Future for AskFuture<R> {
 
     fn poll(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Self::Output> {
         let this = self.get_mut();
-        if let Poll::Ready(answer) = this.answer.as_mut().poll(cx) {
+        if let Poll::Ready(answer) = this.answer.poll(cx) {
             this.wait.end();
             return Poll::Ready(answer);
         }
-        match this.wait.look(cx, this.to, || Arc::clone(&this.question)) {
+        match this.wait.look(cx, this.to, || this.answer.to_open()) {
             None => Poll::Pending,
             Some(cycle) => {
                 this.wait.end();

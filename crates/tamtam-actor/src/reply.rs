@@ -6,13 +6,12 @@ use core::task::Waker;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
 use std::time::Instant;
 
-use tamtam_channel::Slot;
 #[cfg(feature = "serde")]
 use tamtam_wait::TaskWait;
 
 use crate::cell::{dropping_for, owed, why_dropped};
 use crate::error::{AskError, TellError};
-use crate::mailbox::{Filler, Taker, oneshot};
+use crate::mailbox::{AnswerFuture, AnswerPlace, Filler, Taker, oneshot};
 use crate::time::Timer;
 use crate::waits::OpenQuestion;
 
@@ -57,7 +56,7 @@ enum ReplyWay<R> {
     /// A thread waits, or has given up.
     Thread(Filler<Result<R, AskError>>),
     /// An actor or a task waits, or looks, or has given up.
-    Slot(Arc<Slot<Result<R, AskError>>>),
+    Place(Arc<AnswerPlace<Result<R, AskError>>>),
     /// Something is done with the answer.
     Call(Box<dyn Answered<R>>),
 }
@@ -86,10 +85,10 @@ pub(crate) trait Asked: Send + Sync {
 /// Who waits for the answer to a question, as long as that is awaited and may come.
 pub(crate) type AskedBy = Weak<dyn Asked>;
 
-impl<R: Send> Asked for Slot<Result<R, AskError>> {
+impl<R: Send> Asked for AnswerPlace<Result<R, AskError>> {
     fn fail(&self, why: AskError) {
         // If there is an answer it is that.
-        drop(self.try_put(Err(why)));
+        drop(self.put(Err(why)));
     }
 }
 
@@ -125,9 +124,9 @@ impl<R> Reply<R> {
 
     /// For all others.
     pub(crate) fn open() -> (Self, Answer<R>) {
-        let slot = Arc::new(Slot::new());
-        let reply = Reply::by(ReplyWay::Slot(Arc::clone(&slot)));
-        (reply, Answer(slot))
+        let place = Arc::new(AnswerPlace::new());
+        let reply = Reply::by(ReplyWay::Place(Arc::clone(&place)));
+        (reply, Answer(place))
     }
 
     /// Sends the answer. It is lost in silence if the asker has given up; see
@@ -153,8 +152,8 @@ impl<R> Reply<R> {
     fn finish(&mut self, answer: Result<R, AskError>) {
         match self.take_way() {
             Some(ReplyWay::Thread(filler)) => filler.fill(answer),
-            // The slot is empty: there is one answer to each question.
-            Some(ReplyWay::Slot(slot)) => drop(slot.try_put(answer)),
+            // If the asker was told that there will be none, it is that.
+            Some(ReplyWay::Place(place)) => drop(place.put(answer)),
             Some(ReplyWay::Call(then)) => then.answered(answer),
             None => {}
         }
@@ -165,7 +164,7 @@ impl<R> ReplyWay<R> {
     fn is_awaited(&self) -> bool {
         match self {
             ReplyWay::Thread(filler) => filler.is_awaited(),
-            ReplyWay::Slot(slot) => Arc::strong_count(slot) > 1,
+            ReplyWay::Place(place) => Arc::strong_count(place) > 1,
             ReplyWay::Call(then) => then.is_awaited(),
         }
     }
@@ -234,15 +233,12 @@ impl<R> ThreadAnswer<R> {
 }
 
 /// The asker's side of a question.
-pub(crate) struct Answer<R>(Arc<Slot<Result<R, AskError>>>);
+pub(crate) struct Answer<R>(Arc<AnswerPlace<Result<R, AskError>>>);
 
 impl<R> Answer<R> {
     /// Waits for the answer: `None` if there was none until the deadline.
     pub(crate) fn take_until(&self, deadline: Option<Instant>) -> Option<Result<R, AskError>> {
-        match deadline {
-            None => Some(self.0.take()),
-            Some(deadline) => self.0.take_deadline(deadline).ok(),
-        }
+        self.0.take_until(deadline)
     }
 
     /// For those who look who waits for whom.
@@ -261,14 +257,9 @@ impl<R> Answer<R> {
         Arc::downgrade(&(Arc::clone(&self.0) as Arc<dyn Asked>))
     }
 
-    pub(crate) async fn awaited(self) -> Result<R, AskError> {
-        self.0.take_async().await
-    }
-}
-
-impl<R: Send> OpenQuestion for Slot<Result<R, AskError>> {
-    fn is_open(&self) -> bool {
-        self.is_empty()
+    /// The answer as a future.
+    pub(crate) fn awaited(self) -> AnswerFuture<Result<R, AskError>> {
+        AnswerFuture::new(self.0)
     }
 }
 

@@ -297,7 +297,9 @@ impl<T> Source for RoomSource<'_, T> {
 
     fn accept(&self, token: &mut Token, context: &Context) -> bool {
         match &self.0.flavor {
-            SenderFlavor::Bounded(ring) => ring.arrive(context, || self.try_begin(token)),
+            SenderFlavor::Bounded(ring) => ring
+                .arrive(context, || self.try_begin(token).then_some(()))
+                .is_some(),
             SenderFlavor::Unbounded(_) | SenderFlavor::Rendezvous(_) => self.try_begin(token),
         }
     }

@@ -368,15 +368,6 @@ impl<T> Sender<T> {
         }
     }
 
-    /// Whether the channel drops what it has no room for.
-    pub(crate) fn drops(&self) -> bool {
-        match &self.flavor {
-            SenderFlavor::Bounded(ring) => ring.drops(),
-            SenderFlavor::Unbounded(_) => false,
-            SenderFlavor::Rendezvous(rendezvous) => rendezvous.drops(),
-        }
-    }
-
     /// Closes the channel for all senders, while both sides still exist: `true` if this call did it,
     /// `false` if it was closed before or if the other side is gone.
     ///

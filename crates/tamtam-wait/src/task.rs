@@ -128,6 +128,67 @@ impl TaskWait {
         waker: &Waker,
         deadline: Option<Instant>,
     ) -> Poll<Polled> {
+        let attempt = |chosen: Option<&Context>| {
+            let begun = match chosen {
+                Some(context) => source.accept(token, context),
+                None => source.try_begin(token),
+            };
+            begun.then_some(())
+        };
+        let polled = self.poll_attempting(source, waker, deadline, attempt);
+        polled.map(|begun| begun.map_or(Polled::TimedOut, |()| Polled::Begun))
+    }
+
+    /// As [`poll`](TaskWait::poll), for who makes the attempts itself: what one of them brought, or none if the deadline has passed. So
+    /// what is received goes through no token, into which a large message would have to be copied.
+    ///
+    /// An attempt is told by which context the task has been chosen, if it has stood in the source's list and has been; it does what
+    /// [`accept`](Source::accept) does then, and what [`try_begin`](Source::try_begin) does otherwise.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use std::cell::Cell;
+    /// use std::task::{Poll, Waker};
+    /// use tamtam_wait::{Context, Operation, Source, TaskWait, Token, WaitList};
+    ///
+    /// /// A number, for one thread.
+    /// #[derive(Default)]
+    /// struct Place(Cell<Option<u32>>, WaitList);
+    ///
+    /// impl Source for Place {
+    ///     fn try_begin(&self, _: &mut Token) -> bool {
+    ///         unreachable!("it is not asked")
+    ///     }
+    ///     fn register(&self, operation: Operation, context: &Context) -> bool {
+    ///         self.1.register(operation, context);
+    ///         self.is_ready()
+    ///     }
+    ///     fn unregister(&self, operation: Operation, context: &Context) {
+    ///         self.1.unregister(operation, context);
+    ///     }
+    ///     fn is_ready(&self) -> bool {
+    ///         self.0.get().is_some()
+    ///     }
+    /// #     fn watch(&self, _: Operation, _: &Context) -> bool { false }
+    /// #     fn unwatch(&self, _: Operation, _: &Context) {}
+    ///     // And so on.
+    /// }
+    ///
+    /// let (place, mut wait) = (Place::default(), TaskWait::new());
+    /// let mut poll = || wait.poll_attempting(&place, Waker::noop(), None, |_| place.0.take());
+    /// assert!(poll().is_pending());
+    /// place.0.set(Some(7));
+    /// place.1.notify_one();
+    /// assert_eq!(poll(), Poll::Ready(Some(7)));
+    /// ```
+    pub fn poll_attempting<S: Source + ?Sized, R>(
+        &mut self,
+        source: &S,
+        waker: &Waker,
+        deadline: Option<Instant>,
+        mut attempt: impl FnMut(Option<&Context>) -> Option<R>,
+    ) -> Poll<Option<R>> {
         match &mut self.state {
             State::Idle => {}
             State::Alone(ticket) => {
@@ -141,16 +202,16 @@ impl TaskWait {
                 let Some(outcome) = listed.poll(waker) else {
                     return Poll::Pending;
                 };
-                if self.leave(source, outcome, token) {
-                    return Poll::Ready(Polled::Begun);
+                if let Some(result) = self.leave(source, outcome, &mut attempt) {
+                    return Poll::Ready(Some(result));
                 }
             }
         }
         // Turns only while another thread is in the middle of a step.
         let mut backoff = Backoff::new();
         loop {
-            if source.try_begin(token) {
-                return Poll::Ready(Polled::Begun);
+            if let Some(result) = attempt(None) {
+                return Poll::Ready(Some(result));
             }
             if deadline.is_none() {
                 if let Some(ticket) = source.list().and_then(|list| list.list_alone(waker)) {
@@ -163,7 +224,7 @@ impl TaskWait {
                     continue;
                 }
             } else if deadline.is_some_and(|deadline| deadline <= Instant::now()) {
-                return Poll::Ready(Polled::TimedOut);
+                return Poll::Ready(None);
             }
             let context = Context::for_task(waker);
             let ready = source.register(ONLY, &context);
@@ -184,10 +245,60 @@ impl TaskWait {
                 context,
                 deadline: None,
             });
-            if self.leave(source, outcome, token) {
-                return Poll::Ready(Polled::Begun);
+            if let Some(result) = self.leave(source, outcome, &mut attempt) {
+                return Poll::Ready(Some(result));
             }
             backoff.pause();
+        }
+    }
+
+    /// Whether the task stands in no list, or did as the only one and has been chosen: then it may attempt the operation as one that has
+    /// not waited, before it polls.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use std::task::Waker;
+    /// use tamtam_wait::{Context, Operation, Source, TaskWait, Token, WaitList};
+    ///
+    /// #[derive(Default)]
+    /// struct Place(WaitList);
+    ///
+    /// impl Source for Place {
+    ///     fn list(&self) -> Option<&WaitList> {
+    ///         Some(&self.0)
+    ///     }
+    ///     fn looks_ready(&self) -> bool {
+    ///         false
+    ///     }
+    /// #     fn try_begin(&self, _: &mut Token) -> bool { false }
+    /// #     fn register(&self, _: Operation, _: &Context) -> bool { false }
+    /// #     fn unregister(&self, _: Operation, _: &Context) {}
+    /// #     fn is_ready(&self) -> bool { false }
+    /// #     fn watch(&self, _: Operation, _: &Context) -> bool { false }
+    /// #     fn unwatch(&self, _: Operation, _: &Context) {}
+    ///     // And so on.
+    /// }
+    ///
+    /// let (place, mut wait, mut token) = (Place::default(), TaskWait::new(), Token::default());
+    /// assert!(wait.is_free(&place));
+    /// assert!(wait.poll(&place, &mut token, Waker::noop(), None).is_pending());
+    /// assert!(!wait.is_free(&place));
+    /// place.0.notify_one();
+    /// assert!(wait.is_free(&place));
+    /// ```
+    #[inline]
+    pub fn is_free<S: Source + ?Sized>(&mut self, source: &S) -> bool {
+        match self.state {
+            State::Idle => true,
+            State::Alone(ticket) => {
+                let waits = source.list().is_some_and(|list| list.lone.waits(ticket));
+                if !waits {
+                    self.state = State::Idle;
+                }
+                !waits
+            }
+            State::Listed(_) => false,
         }
     }
 
@@ -213,28 +324,28 @@ impl TaskWait {
         true
     }
 
-    /// Leaves the list after a wait that has ended; `true` if the operation has begun.
-    fn leave<S: Source + ?Sized>(
+    /// Leaves the list after a wait that has ended: what an attempt brought, if it was chosen for one.
+    fn leave<S: Source + ?Sized, R>(
         &mut self,
         source: &S,
         outcome: Outcome,
-        token: &mut Token,
-    ) -> bool {
+        attempt: &mut impl FnMut(Option<&Context>) -> Option<R>,
+    ) -> Option<R> {
         let State::Listed(listed) = core::mem::take(&mut self.state) else {
-            return false;
+            return None;
         };
         // The deadline first: the clock has a share of the context.
         let Listed { context, deadline } = listed;
         drop(deadline);
-        let begun = match outcome {
-            Outcome::Selected(_) => source.accept(token, &context),
+        let result = match outcome {
+            Outcome::Selected(_) => attempt(Some(&context)),
             Outcome::Aborted | Outcome::Disconnected => {
                 source.unregister(ONLY, &context);
-                false
+                None
             }
         };
         context.recycle();
-        begun
+        result
     }
 
     /// Ends the wait: nothing was begun, and nothing will be. A wake-up that was meant for this task
@@ -258,6 +369,7 @@ impl TaskWait {
 
     /// Whether the task is entered in a list.
     #[must_use]
+    #[inline]
     pub fn is_listed(&self) -> bool {
         !matches!(self.state, State::Idle)
     }
@@ -426,6 +538,35 @@ mod tests {
             assert!(!things.is_waited_for());
             assert_eq!(poll(&mut wait, &things, deadline), BEGUN);
             assert!(!wait.is_listed() && things.left.get() == 0);
+        });
+    }
+
+    #[test]
+    fn one_that_makes_its_attempts_itself_is_told_whether_it_was_chosen_in_the_list() {
+        each(|things, deadline| {
+            let mut wait = TaskWait::new();
+            let poll = |wait: &mut TaskWait| {
+                let mut chosen = Vec::new();
+                let polled = wait.poll_attempting(&things, Waker::noop(), deadline, |context| {
+                    chosen.push(context.is_some());
+                    things.try_begin(&mut Token::default()).then_some("thing")
+                });
+                (polled, chosen)
+            };
+            assert!(wait.is_free(&things));
+            assert_eq!(poll(&mut wait), (Poll::Pending, vec![false]));
+            assert!(!wait.is_free(&things));
+            assert_eq!(poll(&mut wait), (Poll::Pending, vec![]));
+            things.bring();
+            let was_listed = !things.has_place_for_one || deadline.is_some();
+            // One that stood alone is free as soon as it has been chosen, and may look before it polls.
+            assert_eq!(wait.is_free(&things), !was_listed);
+            assert_eq!(wait.is_listed(), was_listed);
+            assert_eq!(
+                poll(&mut wait),
+                (Poll::Ready(Some("thing")), vec![was_listed])
+            );
+            assert!(wait.is_free(&things) && !things.is_waited_for());
         });
     }
 

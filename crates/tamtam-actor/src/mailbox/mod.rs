@@ -1,5 +1,6 @@
 //! Where an actor's messages lie until it handles them.
 
+mod answer_place;
 mod block;
 mod dead_letter;
 mod elsewhere;
@@ -22,6 +23,7 @@ mod streaks;
 mod tests;
 mod urgent;
 
+pub(crate) use answer_place::{AnswerFuture, AnswerPlace};
 pub(crate) use dead_letter::tell_of;
 pub use dead_letter::{DeadLetter, DeadLetterWatch, Loss, on_dead_letter};
 pub(crate) use elsewhere::{Downstream, Upstream};

@@ -1,12 +1,12 @@
 //! Actors on threads that are not ours: those of a runtime of tokio.
 //!
-//! An actor that is due is a task of tokio's until it has nothing to do. Tokio decides where and when it goes on; a
+//! An actor that is due has a task of tokio's until it has nothing to do; that task is kept for the next one. Tokio decides where and when it goes on; a
 //! turn that leaves something goes behind the other tasks, as one that yields does.
 
 use core::cell::Cell;
 use core::pin::Pin;
-use core::task::{Context, Poll};
-use std::sync::{Arc, Weak};
+use core::task::{Context, Poll, Waker};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
 
 use tamtam_wait::seam::atomic::{AtomicBool, Ordering};
 use tokio::runtime::Handle;
@@ -25,6 +25,9 @@ impl Pool {
     /// to a task or handler of the same runtime that would leave it no thread: to all of them on a runtime of the current
     /// thread, otherwise to the last one. Ask by [`ask_async`](crate::Address::ask_async) there, or in
     /// `spawn_blocking` or `block_in_place`. A task that tokio was told not to limit (`unconstrained`) is not noticed.
+    ///
+    /// A task that has given an actor its turns waits for the next one that is due, here or in another actor of the pool: up to 64 are kept, for as
+    /// long as the pool or one of its actors is there, and the runtime counts them as alive.
     ///
     /// Dropping such a pool ends nothing: its actors live on as long as the runtime does. When the runtime is shut down
     /// those stop that are due, that are watched, that [hold](crate::Context::hold) for something, or are to begin again
@@ -60,6 +63,132 @@ pub(super) struct OnTokio {
     remembered: Arc<Remembered>,
     /// There is a subscriber that will hear of it.
     is_waited_for: AtomicBool,
+    spares: Arc<Spares>,
+}
+
+/// So many tasks are kept that have nothing to do, at about 400 bytes each.
+const MOST_SPARES: usize = 64;
+
+/// Tasks of tokio's that have had an actor's turns, kept for another one's: to make one costs several times what a wake-up does.
+#[derive(Default)]
+struct Spares(Mutex<SpareTasks>);
+
+/// All tasks that are kept or were, at most [`MOST_SPARES`].
+#[derive(Default)]
+struct SpareTasks {
+    /// What each of them is to do.
+    duties: Vec<Duty>,
+    /// Which of them are idle.
+    idle: Vec<usize>,
+    /// The places of those that have ended.
+    vacant: Vec<usize>,
+    /// There is nothing left to keep them for.
+    is_closed: bool,
+}
+
+enum Duty {
+    /// It is at work, or has ended.
+    Other,
+    /// It waits, to be woken by this.
+    Idle(Waker),
+    /// It is to give this one its turns.
+    Due(Task),
+}
+
+impl Spares {
+    fn lock(&self) -> MutexGuard<'_, SpareTasks> {
+        // No user code runs under the lock.
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Has a kept task give this one its turns; it comes back if none is idle.
+    fn give(&self, task: Task) -> Result<(), Task> {
+        let mut kept = self.lock();
+        let Some(place) = kept.idle.pop() else {
+            drop(kept);
+            return Err(task);
+        };
+        let duty = core::mem::replace(&mut kept.duties[place], Duty::Due(task));
+        drop(kept);
+        if let Duty::Idle(waker) = duty {
+            waker.wake();
+        }
+        Ok(())
+    }
+
+    /// Keeps a task that has nothing to do, is woken by `waker`, and has this place if it was kept before. Whether it is kept.
+    fn keep(&self, place: &mut Option<usize>, waker: &Waker) -> bool {
+        let waker = waker.clone();
+        let mut kept = self.lock();
+        if kept.is_closed {
+            return false;
+        }
+        let place = match *place {
+            Some(place) => place,
+            None => {
+                let new = match kept.vacant.pop() {
+                    Some(vacant) => vacant,
+                    None if kept.duties.len() < MOST_SPARES => {
+                        kept.duties.push(Duty::Other);
+                        kept.duties.len() - 1
+                    }
+                    None => return false,
+                };
+                *place.insert(new)
+            }
+        };
+        kept.duties[place] = Duty::Idle(waker);
+        kept.idle.push(place);
+        true
+    }
+
+    /// What the kept task at this place is to do now: a task's turns, or to end, or nothing.
+    fn next(&self, place: usize) -> NextDuty {
+        let mut kept = self.lock();
+        if matches!(kept.duties[place], Duty::Idle(_)) {
+            return NextDuty::Nothing;
+        }
+        match core::mem::replace(&mut kept.duties[place], Duty::Other) {
+            Duty::Due(task) => NextDuty::Turn(task),
+            Duty::Idle(_) | Duty::Other => NextDuty::End,
+        }
+    }
+
+    /// The task that was kept at this place has ended; what it was still to do.
+    fn leave(&self, place: usize) -> Option<Task> {
+        let mut kept = self.lock();
+        kept.idle.retain(|idle| *idle != place);
+        kept.vacant.push(place);
+        let duty = core::mem::replace(&mut kept.duties[place], Duty::Other);
+        drop(kept);
+        match duty {
+            Duty::Due(task) => Some(task),
+            Duty::Idle(_) | Duty::Other => None,
+        }
+    }
+
+    /// Lets all that are kept end.
+    fn close(&self) {
+        let mut kept = self.lock();
+        kept.is_closed = true;
+        let idle = core::mem::take(&mut kept.idle);
+        let duties: Vec<Duty> = idle
+            .into_iter()
+            .map(|place| core::mem::replace(&mut kept.duties[place], Duty::Other))
+            .collect();
+        drop(kept);
+        for duty in duties {
+            if let Duty::Idle(waker) = duty {
+                waker.wake();
+            }
+        }
+    }
+}
+
+impl Drop for OnTokio {
+    fn drop(&mut self) {
+        self.spares.close();
+    }
 }
 
 /// A task that does nothing, until the runtime ends and drops it.
@@ -79,6 +208,7 @@ impl OnTokio {
             ledger,
             remembered: Arc::new(Remembered::new()),
             is_waited_for: AtomicBool::new(false),
+            spares: Arc::default(),
         });
         if tokio.ledger.is_some() {
             let watched: Weak<dyn WatchedHome> = Arc::downgrade(&tokio) as _;
@@ -139,8 +269,15 @@ impl Home for OnTokio {
     }
 
     fn schedule(&self, task: Task) {
-        // A runtime that has been shut down drops it at once.
-        drop(self.runtime.spawn(Turns(Some(task))));
+        if let Err(task) = self.spares.give(task) {
+            let turns = Turns {
+                task: Some(task),
+                place: None,
+                spares: Arc::clone(&self.spares),
+            };
+            // A runtime that has been shut down drops it at once.
+            drop(self.runtime.spawn(turns));
+        }
     }
 
     fn remember(&self, place: Weak<dyn AtClose>) {
@@ -165,33 +302,67 @@ impl Home for OnTokio {
     }
 }
 
-/// An actor's turns, from the one for which it was woken to the one that leaves nothing.
-struct Turns(Option<Task>);
+/// An actor's turns, from the one for which it was woken to the one that leaves nothing; then perhaps another one's.
+struct Turns {
+    /// What was left of its last turn, or is to have its first one.
+    task: Option<Task>,
+    /// Where it is kept, if it was before.
+    place: Option<usize>,
+    spares: Arc<Spares>,
+}
+
+impl Turns {
+    /// Whose turn it is.
+    fn next(&mut self) -> NextDuty {
+        match (self.task.take(), self.place) {
+            (Some(task), _) => NextDuty::Turn(task),
+            (None, Some(place)) => self.spares.next(place),
+            (None, None) => NextDuty::End,
+        }
+    }
+}
+
+/// What a task of tokio's is to do next.
+enum NextDuty {
+    Turn(Task),
+    Nothing,
+    End,
+}
 
 impl Future for Turns {
     type Output = ();
 
     fn poll(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<()> {
-        let Some(task) = self.0.take() else {
-            return Poll::Ready(());
+        let task = match self.next() {
+            NextDuty::Turn(task) => task,
+            NextDuty::Nothing => return Poll::Pending,
+            NextDuty::End => return Poll::Ready(()),
         };
         let before = PLACE.replace(TaskPlace::Turn);
         // What an actor does wrong ends there.
         task.run();
         match PLACE.replace(before) {
             TaskPlace::Again(task) => {
-                self.0 = Some(task);
+                self.task = Some(task);
                 context.waker().wake_by_ref();
                 Poll::Pending
             }
-            TaskPlace::None | TaskPlace::Turn => Poll::Ready(()),
+            TaskPlace::None | TaskPlace::Turn => {
+                let this = &mut *self;
+                if this.spares.keep(&mut this.place, context.waker()) {
+                    Poll::Pending
+                } else {
+                    Poll::Ready(())
+                }
+            }
         }
     }
 }
 
 impl Drop for Turns {
     fn drop(&mut self) {
-        if let Some(task) = self.0.take() {
+        let given = self.place.and_then(|place| self.spares.leave(place));
+        if let Some(task) = self.task.take().or(given) {
             // The runtime has ended.
             task.abandon();
         }

@@ -394,3 +394,46 @@ fn an_actor_in_a_turn_is_not_replaced_and_one_in_no_turn_is() {
         assert_eq!(actor.lost(), 0);
     });
 }
+
+/// Tasks are kept for the next turns, so many at most, and end with the pool and its actors.
+#[test]
+fn tasks_are_kept_for_other_turns_and_not_for_ever() {
+    within_limit(|| {
+        let runtime = runtime(2);
+        let alive = || runtime.metrics().num_alive_tasks();
+        let pool = Pool::on_tokio(runtime.handle());
+        let actor = pool.spawn_fn(|reply: Reply<u32>, _| reply.send(1));
+        for _ in 0..100 {
+            assert_eq!(actor.ask(|reply| reply), Ok(1));
+        }
+        // A turn may begin before the tasks of those before are there again: one on each thread.
+        assert!((1..=3).contains(&alive()), "{}", alive());
+
+        // More actors are due at once than tasks are kept.
+        let gate = Arc::new(std::sync::Barrier::new(2));
+        let others: Vec<_> = (0..500_u32)
+            .map(|number| pool.spawn_fn(move |reply: Reply<u32>, _| reply.send(number)))
+            .collect();
+        let waiting = Arc::clone(&gate);
+        let block = pool.spawn_fn(move |reply: Reply<u32>, _| {
+            waiting.wait();
+            reply.send(0);
+        });
+        let (sent, answers) = mpsc::channel();
+        let all = [&block, &block].into_iter().chain(&others);
+        for address in all {
+            let sent = sent.clone();
+            let to = move |answer: Result<u32, AskError>| sent.send(answer.unwrap()).unwrap();
+            address.tell(Reply::to(to)).unwrap();
+        }
+        gate.wait();
+        gate.wait();
+        let sum: u32 = (0..502).map(|_| answers.recv_timeout(LONG).unwrap()).sum();
+        assert_eq!(sum, (0..500_u32).sum::<u32>());
+        until(|| alive() <= 64);
+        assert_eq!(actor.ask(|reply| reply), Ok(1));
+
+        drop((pool, actor, block, others));
+        until(|| alive() == 0);
+    });
+}

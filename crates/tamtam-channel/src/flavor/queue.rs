@@ -22,11 +22,21 @@ pub(crate) struct Taken {
 pub(crate) trait Queue {
     type Message;
 
-    /// Takes the oldest message, if it is there, out of its cell into the result: a large message is copied once.
+    /// Takes the oldest message, if it is there, out of its cell into the result that is made of it: a large message is copied once.
+    fn receive_as<R>(
+        &self,
+        received: impl FnOnce(Self::Message) -> R,
+        otherwise: impl FnOnce() -> R,
+    ) -> R;
+
+    /// Takes the oldest message, if it is there.
+    #[inline(always)]
     fn receive_or_else<E>(
         &self,
         otherwise: impl FnOnce() -> Result<Self::Message, E>,
-    ) -> Result<Self::Message, E>;
+    ) -> Result<Self::Message, E> {
+        self.receive_as(Ok, otherwise)
+    }
 
     /// Takes messages, oldest first, under one taking of the receivers' lock: at least one, at most
     /// `room`, and no more than that lock should be held for.

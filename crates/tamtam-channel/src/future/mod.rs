@@ -26,6 +26,7 @@ pub(crate) mod timeout;
 mod wait;
 
 pub use changed::{ChangedFuture, ChangedTimeoutFuture};
+pub(crate) use recv::{Mail, has_just_looked};
 pub use recv::{RecvFuture, RecvManyFuture, RecvManyTimeoutFuture, RecvStream, RecvTimeoutFuture};
 pub use reserve::{ReserveFuture, ReserveTimeoutFuture};
 pub use send::{SendFuture, SendTimeoutFuture};

@@ -44,13 +44,16 @@ pub trait AwaitedEnd: sealed::Sealed {
     type Message;
 
     #[doc(hidden)]
-    /// Receives, or enters the task among those who wait.
-    fn poll_receive(
+    /// Receives, or enters the task among those who wait. The result is made of the message where that is taken out: a large one is
+    /// copied once.
+    fn poll_receive<R>(
         &self,
         wait: &mut TaskWait,
         context: &Context<'_>,
         deadline: Option<Instant>,
-    ) -> Poll<Result<Self::Message, RecvTimeoutError>>;
+        received: impl FnOnce(Self::Message) -> R + Copy,
+        ended: impl FnOnce(RecvTimeoutError) -> R,
+    ) -> Poll<R>;
 
     #[doc(hidden)]
     /// Takes the task out from among those who wait.
@@ -148,7 +151,8 @@ impl<R: Deref<Target: AwaitedEnd>> Future for Receiving<R> {
 
     #[inline]
     fn poll(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Self::Output> {
-        self.poll_until(context, None).map_err(|_| RecvError)
+        let Receiving { receiver, wait } = &mut *self;
+        receiver.poll_receive(wait, context, None, Ok, |_| Err(RecvError))
     }
 }
 
@@ -164,14 +168,16 @@ impl<R: Deref<Target: AwaitedEnd>> PollUntil for Receiving<R> {
         deadline: Option<Instant>,
     ) -> Poll<Self::Timed> {
         self.receiver
-            .poll_receive(&mut self.wait, context, deadline)
+            .poll_receive(&mut self.wait, context, deadline, Ok, Err)
     }
 }
 
 impl<R: Deref<Target: AwaitedEnd>> Drop for Receiving<R> {
     #[inline]
     fn drop(&mut self) {
-        self.receiver.cancel(&mut self.wait);
+        if self.wait.is_listed() {
+            self.receiver.cancel(&mut self.wait);
+        }
     }
 }
 
@@ -240,7 +246,7 @@ impl<R: Deref<Target: AwaitedEnd>> PollUntil for ReceivingMany<'_, R> {
         // Before a message is taken, which would be lost if this fails.
         self.buffer.reserve(1);
         self.receiver
-            .poll_receive(&mut self.wait, context, deadline)
+            .poll_receive(&mut self.wait, context, deadline, Ok, Err)
             .map_ok(|first| {
                 self.buffer.push(first);
                 let more = self.receiver.receive_there(self.buffer, self.limit - 1);
@@ -259,7 +265,9 @@ impl<R: Deref<Target: AwaitedEnd>> Future for ReceivingMany<'_, R> {
 
 impl<R: Deref<Target: AwaitedEnd>> Drop for ReceivingMany<'_, R> {
     fn drop(&mut self) {
-        self.receiver.cancel(&mut self.wait);
+        if self.wait.is_listed() {
+            self.receiver.cancel(&mut self.wait);
+        }
     }
 }
 
@@ -310,11 +318,12 @@ impl<R: Deref<Target: AwaitedEnd>> Stream<R> {
         if self.ended {
             return Poll::Ready(None);
         }
-        let polled = self.receiver.poll_receive(&mut self.wait, context, None);
-        polled.map(|received| {
-            self.ended = received.is_err();
-            received.ok()
-        })
+        let ended = |_| {
+            self.ended = true;
+            None
+        };
+        self.receiver
+            .poll_receive(&mut self.wait, context, None, Some, ended)
     }
 
     /// The receiver whose messages these are.

@@ -10,7 +10,7 @@ use super::timeout::TimeoutFuture;
 use crate::error::{RecvTimeoutError, TryRecvError};
 use crate::flavor::never::Never;
 use crate::flavor::queue::Queue;
-use crate::receiver::{Receiver, ReceiverFlavor};
+use crate::receiver::{Receiver, ReceiverFlavor, settle};
 
 /// What [`Receiver::recv_async`] returns: ready when a message is there.
 ///
@@ -113,7 +113,118 @@ impl<T> AwaitedEnd for Receiver<T> {
     type Message = T;
 
     #[inline]
-    fn poll_receive(
+    fn poll_receive<R>(
+        &self,
+        wait: &mut TaskWait,
+        context: &Context<'_>,
+        deadline: Option<Instant>,
+        received: impl FnOnce(T) -> R + Copy,
+        ended: impl FnOnce(RecvTimeoutError) -> R,
+    ) -> Poll<R> {
+        match self.flavor() {
+            ReceiverFlavor::Bounded(ring) => {
+                poll_queue(&***ring, wait, context, deadline, received, ended)
+            }
+            ReceiverFlavor::Unbounded(list) => {
+                poll_queue(&***list, wait, context, deadline, received, ended)
+            }
+            _ => self
+                .poll_other(wait, context, deadline)
+                .map(|result| result.map_or_else(ended, received)),
+        }
+    }
+
+    #[inline]
+    fn cancel(&self, wait: &mut TaskWait) {
+        match self.flavor() {
+            ReceiverFlavor::Bounded(ring) => wait.cancel(&ring.receiving()),
+            ReceiverFlavor::Unbounded(list) => wait.cancel(&list.receiving()),
+            ReceiverFlavor::Rendezvous(rendezvous) => wait.cancel(&rendezvous.meeting()),
+            ReceiverFlavor::At(at) => wait.cancel(&**at),
+            ReceiverFlavor::Tick(tick) => wait.cancel(&**tick),
+            ReceiverFlavor::Never => wait.cancel(&Never),
+        }
+    }
+
+    fn receive_there(&self, buffer: &mut Vec<T>, limit: usize) -> Result<usize, TryRecvError> {
+        self.try_recv_many(buffer, limit)
+    }
+
+    fn count(&self) -> usize {
+        self.len()
+    }
+}
+
+/// Whether a future whose first look was in vain may enter the list without another one. Before a deadline that has passed it has to tell
+/// what is closed from what is empty.
+pub(crate) fn has_just_looked(wait: &TaskWait, deadline: Option<Instant>) -> bool {
+    !wait.is_listed() && deadline.is_none()
+}
+
+/// Receives from a queue. The message is usually there, or is when the task has been woken; what waits is kept out of the way.
+#[inline]
+fn poll_queue<Q: Queue, R>(
+    queue: &Q,
+    wait: &mut TaskWait,
+    context: &Context<'_>,
+    deadline: Option<Instant>,
+    received: impl FnOnce(Q::Message) -> R + Copy,
+    ended: impl FnOnce(RecvTimeoutError) -> R,
+) -> Poll<R> {
+    let is_free = wait.is_free(&queue.receiving());
+    let await_it = || {
+        let mut place = None;
+        let polled = await_mail(queue, wait, context, deadline, &mut place);
+        polled.map(|begun| match (begun, place) {
+            (Some(Mail::Message), Some(message)) => received(message),
+            (Some(_), _) => ended(RecvTimeoutError::Disconnected),
+            (None, _) => ended(RecvTimeoutError::Timeout),
+        })
+    };
+    if !is_free {
+        return await_it();
+    }
+    queue.receive_as(|message| Poll::Ready(received(message)), await_it)
+}
+
+/// What a task finds that has waited for a message.
+#[derive(Clone, Copy)]
+pub(crate) enum Mail {
+    /// One. It lies beside: results in results would be taken apart and put together again.
+    Message,
+    /// There will be none.
+    Closed,
+}
+
+/// Receives from a queue into `place`, or enters the task among those who wait there; none if the time is over. One that is not listed has just looked in vain.
+#[inline(never)]
+fn await_mail<Q: Queue>(
+    queue: &Q,
+    wait: &mut TaskWait,
+    context: &Context<'_>,
+    deadline: Option<Instant>,
+    place: &mut Option<Q::Message>,
+) -> Poll<Option<Mail>> {
+    let mut has_looked = has_just_looked(wait, deadline);
+    let attempt = |_: Option<&tamtam_wait::Context>| {
+        if core::mem::take(&mut has_looked) {
+            return None;
+        }
+        match settle(|| queue.receive_or_tell()) {
+            Ok(message) => {
+                *place = Some(message);
+                Some(Mail::Message)
+            }
+            Err(TryRecvError::Empty) => None,
+            Err(TryRecvError::Disconnected) => Some(Mail::Closed),
+        }
+    };
+    wait.poll_attempting(&queue.receiving(), context.waker(), deadline, attempt)
+}
+
+impl<T> Receiver<T> {
+    /// Receives from what is no queue: where sender and receiver meet, or from a clock.
+    fn poll_other(
         &self,
         wait: &mut TaskWait,
         context: &Context<'_>,
@@ -122,11 +233,8 @@ impl<T> AwaitedEnd for Receiver<T> {
         let mut token = Token::default();
         let waker = context.waker();
         let polled = match self.flavor() {
-            ReceiverFlavor::Bounded(ring) => {
-                wait.poll(&ring.receiving(), &mut token, waker, deadline)
-            }
-            ReceiverFlavor::Unbounded(list) => {
-                wait.poll(&list.receiving(), &mut token, waker, deadline)
+            ReceiverFlavor::Bounded(_) | ReceiverFlavor::Unbounded(_) => {
+                unreachable!("queues are polled without a token")
             }
             ReceiverFlavor::Rendezvous(rendezvous) => {
                 let polled = wait.poll(&rendezvous.meeting(), &mut token, waker, deadline);
@@ -152,31 +260,6 @@ impl<T> AwaitedEnd for Receiver<T> {
         }
     }
 
-    #[inline]
-    fn cancel(&self, wait: &mut TaskWait) {
-        if !wait.is_listed() {
-            return;
-        }
-        match self.flavor() {
-            ReceiverFlavor::Bounded(ring) => wait.cancel(&ring.receiving()),
-            ReceiverFlavor::Unbounded(list) => wait.cancel(&list.receiving()),
-            ReceiverFlavor::Rendezvous(rendezvous) => wait.cancel(&rendezvous.meeting()),
-            ReceiverFlavor::At(at) => wait.cancel(&**at),
-            ReceiverFlavor::Tick(tick) => wait.cancel(&**tick),
-            ReceiverFlavor::Never => wait.cancel(&Never),
-        }
-    }
-
-    fn receive_there(&self, buffer: &mut Vec<T>, limit: usize) -> Result<usize, TryRecvError> {
-        self.try_recv_many(buffer, limit)
-    }
-
-    fn count(&self) -> usize {
-        self.len()
-    }
-}
-
-impl<T> Receiver<T> {
     /// Receives a message, awaiting one.
     ///
     /// Blocking and awaiting receivers may share a channel: they wait in one line. With capacity zero a sender

@@ -3,14 +3,15 @@
 use core::task::{Poll, Waker};
 use std::time::{Duration, Instant};
 
-use tamtam_wait::{Polled, TaskWait, Token};
+use tamtam_wait::{Context, TaskWait};
 
+use super::has_just_looked;
 use super::sending::{AwaitedSender, Sending, ended, take};
 use super::timeout::TimeoutFuture;
 use crate::error::{SendTimeoutError, TrySendError};
 use crate::flavor::Refusal;
 use crate::flavor::rendezvous::{Offer, Rendezvous};
-use crate::flavor::ring;
+use crate::flavor::ring::Ring;
 use crate::iter::sealed;
 use crate::sender::{Sender, SenderFlavor};
 
@@ -55,44 +56,38 @@ impl<T> AwaitedSender for Sender<T> {
         if message.is_none() && waiting.offer.is_none() {
             ended();
         }
-        if self.drops() {
-            // There is always room for it, or none is made.
-            let sent = self.send(take(message));
-            return Poll::Ready(sent.map_err(SendTimeoutError::from));
-        }
         match self.flavor() {
+            // No user code runs between a claim and its message: what is claimed is written at once.
             SenderFlavor::Bounded(ring) => {
-                // No user code runs between a claim and its message: what is claimed is written at once.
-                let mut token = Token::default();
-                let polled = waiting
-                    .wait
-                    .poll(&ring.sending(), &mut token, waker, deadline);
-                polled.map(|polled| {
-                    let message = take(message);
-                    match polled {
-                        Polled::Begun => {
-                            // SAFETY: this is what the ring's sending source has put into the token just now.
-                            match unsafe { token.take::<Result<ring::Claim, Refusal>>() } {
-                                Ok(claim) => {
-                                    ring.write(claim, message);
-                                    Ok(())
-                                }
-                                Err(_) => Err(SendTimeoutError::Disconnected(message)),
-                            }
-                        }
-                        Polled::TimedOut => Err(SendTimeoutError::Timeout(message)),
-                    }
-                })
+                if waiting.wait.is_free(&ring.sending())
+                    && let Ok(claim) = ring.claim()
+                {
+                    ring.write(claim, take(message));
+                    return Poll::Ready(Ok(()));
+                }
+                self.await_room(ring, message, &mut waiting.wait, waker, deadline)
             }
             // It has room always.
-            SenderFlavor::Unbounded(_) => {
-                let sent = self.send(take(message));
-                Poll::Ready(sent.map_err(SendTimeoutError::from))
-            }
+            SenderFlavor::Unbounded(list) => Poll::Ready(match list.claim() {
+                Some(claim) => {
+                    list.write(claim, take(message));
+                    Ok(())
+                }
+                None => Err(SendTimeoutError::Disconnected(take(message))),
+            }),
             SenderFlavor::Rendezvous(rendezvous) => {
+                if rendezvous.drops() {
+                    let sent = self.send(take(message));
+                    return Poll::Ready(sent.map_err(SendTimeoutError::from));
+                }
                 poll_offer(rendezvous, message, &mut waiting.offer, waker, deadline)
             }
         }
+    }
+
+    #[inline]
+    fn is_under_way(waiting: &SendWait<T>) -> bool {
+        waiting.wait.is_listed() || waiting.offer.is_some()
     }
 
     fn cancel_send(&self, message: &mut Option<T>, waiting: &mut SendWait<T>) {
@@ -112,6 +107,45 @@ impl<T> AwaitedSender for Sender<T> {
 
     fn send_at_once(&self, message: T) -> Result<(), TrySendError<T>> {
         self.try_send(message)
+    }
+}
+
+impl<T> Sender<T> {
+    /// Sends into a ring that had no room just now, or enters the task among those who wait for room.
+    #[inline(never)]
+    fn await_room(
+        &self,
+        ring: &Ring<T>,
+        message: &mut Option<T>,
+        wait: &mut TaskWait,
+        waker: &Waker,
+        deadline: Option<Instant>,
+    ) -> Poll<Result<(), SendTimeoutError<T>>> {
+        if ring.drops() {
+            // There is always room for it, or none is made.
+            let sent = self.send(take(message));
+            return Poll::Ready(sent.map_err(SendTimeoutError::from));
+        }
+        let mut has_looked = has_just_looked(wait, deadline);
+        let claim = || match ring.claim() {
+            Err(Refusal::Full) => None,
+            decided => Some(decided),
+        };
+        let attempt = |chosen: Option<&Context>| match chosen {
+            Some(context) => ring.arrive(context, claim),
+            None if core::mem::take(&mut has_looked) => None,
+            None => claim(),
+        };
+        let polled = wait.poll_attempting(&ring.sending(), waker, deadline, attempt);
+        // No user code runs between a claim and its message: what is claimed is written at once.
+        polled.map(|claimed| match claimed {
+            Some(Ok(claim)) => {
+                ring.write(claim, take(message));
+                Ok(())
+            }
+            Some(Err(_)) => Err(SendTimeoutError::Disconnected(take(message))),
+            None => Err(SendTimeoutError::Timeout(take(message))),
+        })
     }
 }
 

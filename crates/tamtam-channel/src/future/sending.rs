@@ -62,6 +62,10 @@ pub trait AwaitedSender: sealed::Sealed + Sized {
     ) -> Poll<Result<(), SendTimeoutError<Self::Message>>>;
 
     #[doc(hidden)]
+    /// Whether there is something to [cancel](AwaitedSender::cancel_send).
+    fn is_under_way(waiting: &Self::Waiting) -> bool;
+
+    #[doc(hidden)]
     /// Takes the task out from among those who wait. The message is where it was, unless it was sent.
     fn cancel_send(&self, message: &mut Option<Self::Message>, waiting: &mut Self::Waiting);
 
@@ -109,11 +113,12 @@ impl<E: AwaitedSender> Unsent<E> {
         sender.poll_send(&mut self.message, &mut self.waiting, waker, deadline)
     }
 
-    /// Ends the wait; the message, if it was not sent.
+    /// Ends the wait. The message is there afterwards, if it was not sent.
     #[inline]
-    fn cancel(&mut self, sender: &E) -> Option<E::Message> {
-        sender.cancel_send(&mut self.message, &mut self.waiting);
-        self.message.take()
+    fn cancel(&mut self, sender: &E) {
+        if E::is_under_way(&self.waiting) {
+            sender.cancel_send(&mut self.message, &mut self.waiting);
+        }
     }
 }
 
@@ -154,7 +159,8 @@ impl<M, S: Deref<Target: AwaitedSender<Message = M>>> Sending<S> {
     /// Gives the sending up; the message, unless it was sent.
     #[must_use = "the message is dropped with this"]
     pub fn into_inner(mut self) -> Option<M> {
-        self.unsent.cancel(&self.sender)
+        self.unsent.cancel(&self.sender);
+        self.unsent.message.take()
     }
 }
 
@@ -194,7 +200,7 @@ impl<M, S: Deref<Target: AwaitedSender<Message = M>>> PollUntil for Sending<S> {
 impl<S: Deref<Target: AwaitedSender>> Drop for Sending<S> {
     #[inline]
     fn drop(&mut self) {
-        drop(self.unsent.cancel(&self.sender));
+        self.unsent.cancel(&self.sender);
     }
 }
 
@@ -299,7 +305,7 @@ impl<M, S: Deref<Target: AwaitedSender<Message = M>>> Sink<S> {
 impl<S: Deref<Target: AwaitedSender>> Drop for Sink<S> {
     fn drop(&mut self) {
         if let Some(mut unsent) = self.unsent.take() {
-            drop(unsent.cancel(&self.sender));
+            unsent.cancel(&self.sender);
         }
     }
 }

@@ -429,19 +429,20 @@ impl<T> Lane<T> {
         self.sent.count.load(Ordering::SeqCst) != head.count.get()
     }
 
-    /// Takes the next message. The caller has seen that there is one.
+    /// Takes the next message, into what is made of it at its place. The caller has seen that there is one, and what it makes is no
+    /// user's code.
     ///
     /// # Safety
     ///
     /// [`ahead`](Cursor::ahead) is not zero, and the sender cannot take the message back.
     #[inline(always)]
-    pub(super) unsafe fn take(&self, head: &Cursor<T>) -> T {
+    pub(super) unsafe fn take<R>(&self, head: &Cursor<T>, received: impl FnOnce(T) -> R) -> R {
         if head.is_block_over() {
             self.next_block(head);
         }
         // SAFETY: the message is announced, by the caller's promise, and was not received yet.
         let message = unsafe {
-            let message = Self::read(head.next.get());
+            let message = received(Self::read(head.next.get()));
             head.pass(1);
             message
         };
@@ -577,7 +578,7 @@ impl<T> Drop for Lane<T> {
         };
         while !abandoned && freeing.lane.look(freeing.head, usize::MAX) {
             // SAFETY: seen just now, and no sender is left.
-            drop(unsafe { freeing.lane.take(freeing.head) });
+            drop(unsafe { freeing.lane.take(freeing.head, |message| message) });
         }
     }
 }

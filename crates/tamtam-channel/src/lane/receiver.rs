@@ -122,22 +122,37 @@ impl<T> Receiver<T> {
     /// Takes the next message, or tells why there is none.
     #[inline(always)]
     pub(super) fn take(&self) -> Result<T, Nothing> {
+        self.take_as(Ok, Err)
+    }
+
+    /// As [`take`](Receiver::take), with what is made of the message where that is taken out: a large one is copied once.
+    #[inline(always)]
+    pub(super) fn take_as<R>(
+        &self,
+        received: impl FnOnce(T) -> R,
+        otherwise: impl FnOnce(Nothing) -> R,
+    ) -> R {
         if self.head.is_at_limit() {
             if self.closed.get() {
-                return self.take_closed();
+                return match self.take_closed() {
+                    Ok(message) => received(message),
+                    Err(nothing) => otherwise(nothing),
+                };
             }
-            match self.look_here() {
-                Some(looked) => looked?,
-                None => self.find(MESSAGES_A_TURN)?,
+            let looked = self
+                .look_here()
+                .unwrap_or_else(|| self.find(MESSAGES_A_TURN));
+            if let Err(nothing) = looked {
+                return otherwise(nothing);
             }
         }
         // SAFETY: `head` stands in a lane of ours, since there is something ahead of it.
         let lane = unsafe { &*self.lane.get() };
         // SAFETY: there is something ahead of `head` in this lane, and this end is not closed: only then could the sender
         // take messages back.
-        let message = unsafe { lane.take(&self.head) };
+        let message = unsafe { lane.take(&self.head, received) };
         lane.tell_of_room();
-        Ok(message)
+        message
     }
 
     /// Where there is one lane, and nothing else to be seen to, looks into it without further ado.
@@ -162,7 +177,7 @@ impl<T> Receiver<T> {
         self.find(1)?;
         // SAFETY: `find` has set `head` into a lane of this receiver with something ahead; and the lock keeps the sender
         // from taking it back.
-        let message = unsafe { (*self.lane.get()).take(&self.head) };
+        let message = unsafe { (*self.lane.get()).take(&self.head, |message| message) };
         drop(closing);
         Ok(message)
     }
@@ -581,16 +596,6 @@ impl<T> Receiver<T> {
     pub fn capacity(&self) -> Option<usize> {
         (self.line.capacity != usize::MAX).then_some(self.line.capacity)
     }
-
-    /// Finishes an operation that was begun by this receiver's [`Source`].
-    ///
-    /// # Safety
-    ///
-    /// The token was filled by this receiver's source, and not used since.
-    pub(crate) unsafe fn finish(&self, token: &mut Token) -> Result<T, RecvError> {
-        // SAFETY: this is what the source puts into a token.
-        unsafe { token.take::<Option<T>>() }.ok_or(RecvError)
-    }
 }
 
 fn timed_out(nothing: Nothing) -> RecvTimeoutError {
@@ -636,13 +641,8 @@ impl<T> fmt::Debug for Receiver<T> {
 }
 
 impl<T> Source for Receiver<T> {
-    fn try_begin(&self, token: &mut Token) -> bool {
-        match self.take() {
-            Ok(message) => token.put(Some(message)),
-            Err(Nothing::Closed) => token.put(None::<T>),
-            Err(Nothing::Empty | Nothing::Busy) => return false,
-        }
-        true
+    fn try_begin(&self, _: &mut Token) -> bool {
+        unreachable!("its futures take messages themselves")
     }
 
     fn register(&self, operation: Operation, context: &Context) -> bool {
@@ -652,11 +652,6 @@ impl<T> Source for Receiver<T> {
 
     fn unregister(&self, operation: Operation, context: &Context) {
         self.line.receivers.unregister(operation, context);
-    }
-
-    unsafe fn abandon(&self, token: &mut Token) {
-        // SAFETY: this is what `try_begin` puts into a token.
-        drop(unsafe { token.take::<Option<T>>() });
     }
 
     fn is_ready(&self) -> bool {

@@ -528,20 +528,6 @@ impl<T, K> LaneSender<T, K> {
     pub fn same_channel(&self, other: &LaneSender<T, K>) -> bool {
         Arc::ptr_eq(&self.line, &other.line)
     }
-
-    /// Finishes an operation that was begun by this sender's [`Source`].
-    ///
-    /// # Safety
-    ///
-    /// The token was filled by this sender's source, and not used since.
-    pub(crate) unsafe fn finish(&self, token: &mut Token, message: T) -> Result<(), SendError<T>> {
-        // SAFETY: this is what the source puts into a token.
-        if unsafe { token.take::<bool>() } {
-            self.put(message)
-        } else {
-            Err(SendError(message))
-        }
-    }
 }
 
 /// While the user's iterator is asked for messages: the sender's cursor is here, so that an iterator that

@@ -513,12 +513,17 @@ impl<T> BlockList<T> {
     ///
     /// [`lock_mail`](Self::lock_mail) has returned this block and offset.
     #[inline(always)]
-    unsafe fn take_locked<E>(&self, block: NonNull<ListBlock<T>>, offset: usize) -> Result<T, E> {
+    unsafe fn take_locked<R>(
+        &self,
+        block: NonNull<ListBlock<T>>,
+        offset: usize,
+        received: impl FnOnce(T) -> R,
+    ) -> R {
         // SAFETY: the head's block lives while the lock is held, and the offset is that of its head.
         let cell = unsafe { ListBlock::cell(block, offset) };
         let message = cell.message.with_mut(|place| {
             // SAFETY: the stamp says that it is written, and the lock that no other thread takes it.
-            Ok(unsafe { (*place).assume_init_read() })
+            received(unsafe { (*place).assume_init_read() })
         });
         self.head.pace.count(1);
         self.advance(block, offset);
@@ -530,10 +535,10 @@ impl<T> Queue for BlockList<T> {
     type Message = T;
 
     #[inline]
-    fn receive_or_else<E>(&self, otherwise: impl FnOnce() -> Result<T, E>) -> Result<T, E> {
+    fn receive_as<R>(&self, received: impl FnOnce(T) -> R, otherwise: impl FnOnce() -> R) -> R {
         match self.lock_mail() {
             // SAFETY: the head is locked, and the message of its cell is written.
-            Some((block, offset)) => unsafe { self.take_locked(block, offset) },
+            Some((block, offset)) => unsafe { self.take_locked(block, offset, received) },
             None => otherwise(),
         }
     }

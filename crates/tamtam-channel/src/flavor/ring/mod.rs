@@ -291,11 +291,16 @@ impl<T> Ring<T> {
     ///
     /// [`lock_mail`](Self::lock_mail) has returned this position and cell.
     #[inline(always)]
-    unsafe fn take_locked<E>(&self, head: usize, cell: &RingCell<T>) -> Result<T, E> {
+    unsafe fn take_locked<R>(
+        &self,
+        head: usize,
+        cell: &RingCell<T>,
+        received: impl FnOnce(T) -> R,
+    ) -> R {
         let message = cell.message.with_mut(|place| {
             // SAFETY: the stamp says that the message of this very position is written, and the
             // lock bit that no other thread takes it.
-            Ok(unsafe { (*place).assume_init_read() })
+            received(unsafe { (*place).assume_init_read() })
         });
         self.head.pace.count(1);
         // SYNC ring-head: the cell may be written again.
@@ -387,10 +392,14 @@ impl<T> Ring<T> {
     }
 
     /// One who was chosen to get room has arrived, and attempts to take it.
-    pub(crate) fn arrive(&self, context: &Context, attempt: impl FnOnce() -> bool) -> bool {
+    pub(crate) fn arrive<R>(
+        &self,
+        context: &Context,
+        attempt: impl FnOnce() -> Option<R>,
+    ) -> Option<R> {
         let passes_on = self.senders.arrive_as(context);
         let begun = attempt();
-        if begun && passes_on {
+        if begun.is_some() && passes_on {
             self.senders.pass_on(|| self.has_room());
         }
         begun
@@ -409,10 +418,10 @@ impl<T> Queue for Ring<T> {
     type Message = T;
 
     #[inline]
-    fn receive_or_else<E>(&self, otherwise: impl FnOnce() -> Result<T, E>) -> Result<T, E> {
+    fn receive_as<R>(&self, received: impl FnOnce(T) -> R, otherwise: impl FnOnce() -> R) -> R {
         match self.lock_mail() {
             // SAFETY: the head is locked, and the message of its cell is written.
-            Ok((head, cell)) => unsafe { self.take_locked(head, cell) },
+            Ok((head, cell)) => unsafe { self.take_locked(head, cell, received) },
             Err(_) => otherwise(),
         }
     }
@@ -513,7 +522,9 @@ impl<T> Source for RingSending<'_, T> {
     in_list!(this => this.0.senders, this.0.has_room());
 
     fn accept(&self, token: &mut Token, context: &Context) -> bool {
-        self.0.arrive(context, || self.try_begin(token))
+        self.0
+            .arrive(context, || self.try_begin(token).then_some(()))
+            .is_some()
     }
 
     fn decline(&self, _: &Context) {
@@ -551,8 +562,8 @@ mod tests {
         assert!(ring.close());
         assert!(ring.has_room(), "closed, and a receiver is at work");
         // SAFETY: the position and the cell are those that `lock_mail` has returned.
-        let taken = unsafe { ring.take_locked::<()>(head, cell) };
-        assert_eq!(taken, Ok(7));
+        let taken = unsafe { ring.take_locked(head, cell, |message| message) };
+        assert_eq!(taken, 7);
         assert!(ring.has_room(), "closed and empty");
 
         let ring = full();

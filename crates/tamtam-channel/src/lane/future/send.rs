@@ -4,13 +4,15 @@
 use core::task::{Poll, Waker};
 use std::time::{Duration, Instant};
 
-use tamtam_wait::{Polled, TaskWait, Token};
+use tamtam_wait::{Context, TaskWait};
 
 use crate::error::{SendTimeoutError, TrySendError};
+use crate::future::has_just_looked;
 use crate::future::sending::{AwaitedSender, Sending, ended, take};
 use crate::future::timeout::TimeoutFuture;
 use crate::iter::sealed;
 use crate::lane::LaneSender;
+use crate::lane::sender::Unwritten;
 
 impl<T, K> sealed::Sealed for LaneSender<T, K> {}
 
@@ -29,19 +31,26 @@ impl<T, K> AwaitedSender for LaneSender<T, K> {
         if message.is_none() {
             ended();
         }
-        let mut token = Token::default();
-        let polled = wait.poll(self, &mut token, waker, deadline);
-        polled.map(|polled| {
+        if wait.is_free(self) && self.may_write().is_ok() {
+            let sent = self.put(take(message));
+            return Poll::Ready(sent.map_err(Into::into));
+        }
+        let polled = self.await_room(wait, waker, deadline);
+        polled.map(|room| {
             let message = take(message);
-            match polled {
-                // SAFETY: the sender has filled the token just now.
-                Polled::Begun => unsafe { self.finish(&mut token, message) }.map_err(Into::into),
-                Polled::TimedOut => Err(SendTimeoutError::Timeout(message)),
+            match room {
+                Some(Ok(())) => self.put(message).map_err(Into::into),
+                Some(Err(_)) => Err(SendTimeoutError::Disconnected(message)),
+                None => Err(SendTimeoutError::Timeout(message)),
             }
         })
     }
 
     #[inline]
+    fn is_under_way(wait: &TaskWait) -> bool {
+        wait.is_listed()
+    }
+
     fn cancel_send(&self, _message: &mut Option<T>, wait: &mut TaskWait) {
         wait.cancel(self);
     }
@@ -84,6 +93,29 @@ pub type SendFuture<'a, T, K> = Sending<&'a mut LaneSender<T, K>>;
 pub type SendTimeoutFuture<'a, T, K> = TimeoutFuture<SendFuture<'a, T, K>>;
 
 impl<T, K> LaneSender<T, K> {
+    /// Ready when a message may be written, or when it is closed; none if the time is over. A task that is not listed has just looked in
+    /// vain.
+    #[inline(never)]
+    fn await_room(
+        &self,
+        wait: &mut TaskWait,
+        waker: &Waker,
+        deadline: Option<Instant>,
+    ) -> Poll<Option<Result<(), Unwritten>>> {
+        let mut has_looked = has_just_looked(wait, deadline);
+        let attempt = |_: Option<&Context>| {
+            if core::mem::take(&mut has_looked) {
+                return None;
+            }
+            // No other thread takes the room away.
+            match self.may_write() {
+                Err(Unwritten::Full) => None,
+                decided => Some(decided),
+            }
+        };
+        wait.poll_attempting(self, waker, deadline, attempt)
+    }
+
     /// Sends a message, awaiting room for it.
     ///
     /// # Cancel safety
