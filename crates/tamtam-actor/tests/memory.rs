@@ -395,6 +395,38 @@ fn a_timer_is_set_and_cancelled_beside_a_million_others() {
 /// messages in each of three lanes, and for as many keys.
 const MAY_STAY_IN_LIMITED: i64 = 32 * 1024;
 
+/// Messages that one thread sends and another one handles lie in memory that goes round.
+#[test]
+fn a_stream_from_thread_to_thread_takes_no_more_memory_the_longer_it_goes_on() {
+    const A_ROUND: u64 = 200;
+    let _alone = alone();
+    within_limit(|| {
+        let pool = Pool::with_threads(1);
+        let mut count = 0;
+        let actor = pool.spawn_fn(move |reply: Option<Reply<u64>>, _| {
+            count += 1;
+            if let Some(reply) = reply {
+                reply.send(count);
+            }
+        });
+        let rounds = |rounds: u64| {
+            for _ in 0..rounds {
+                for _ in 1..A_ROUND {
+                    actor.tell(None).unwrap();
+                }
+                actor.ask(Some).unwrap();
+            }
+            live()
+        };
+        // The batches on their way, and the two threads' own, come to 2,000 messages at most.
+        let before = rounds(50);
+        let more = rounds(1_000) - before;
+        assert_eq!(actor.ask(Some), Ok(1_050 * A_ROUND + 1));
+        println!("{more} bytes more after {} messages", 1_000 * A_ROUND);
+        assert!(more < 256 << 10, "{more} bytes more");
+    });
+}
+
 #[test]
 fn the_memory_of_a_burst_in_a_limited_mailbox_is_given_back_while_it_lives() {
     let _alone = alone();
