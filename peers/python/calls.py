@@ -1,6 +1,6 @@
-"""The peer of Python in Tamtam's lab: a process of multiprocessing, called through a pipe for each client.
+"""The peers of Python in Tamtam's lab: a process of multiprocessing, called through a pipe or through shared memory for each client.
 
-It answers `contender list` and `contender run calls multiprocessing VARIANT --limit-ms N`. What is measured, and how it is
+It answers `contender list` and `contender run calls CONTENDER VARIANT --limit-ms N`. What is measured, and how it is
 verified, is what the Rust programs do (crates/tamtam-lab/src/experiments/calls): requests and answers are JSON, each answer
 is another one, and every field of it is looked at.
 """
@@ -13,9 +13,9 @@ import resource
 import sys
 import threading
 import time
+from multiprocessing.shared_memory import SharedMemory
 
 EXPERIMENT = "calls"
-CONTENDER = "multiprocessing"
 VARIANTS = ["60/free/1client", "60/free/8clients", "60/2cores/1client", "60/1core/1client"]
 
 FIRST_RECORD = 1_000_000
@@ -25,8 +25,80 @@ LAST = ["anchor", "beacon", "canyon", "drum", "echo", "ferry", "garden", "harbou
 WORD = (1 << 64) - 1
 
 
+# The longest request or answer, and the time after which a process that does not answer is given up.
+MOST_BYTES = 1 << 20
+PATIENCE = 30
+
+
 class Unverified(Exception):
     """An answer is not the one that is due."""
+
+
+class SharedPipe:
+    """One end of two places in shared memory, one for each way. A semaphore says that a place is filled; what came the other way says
+    that it is free again."""
+
+    def __init__(self, inward, outward):
+        self.inward, self.outward = inward, outward
+
+    def send_bytes(self, sent):
+        memory, filled = self.outward
+        if len(sent) > MOST_BYTES:
+            raise OSError(f"{len(sent)} bytes are more than the {MOST_BYTES} of a place in shared memory")
+        memory.buf[:4] = len(sent).to_bytes(4, "little")
+        memory.buf[4 : 4 + len(sent)] = sent
+        filled.release()
+
+    def recv_bytes(self):
+        memory, filled = self.inward
+        if not filled.acquire(timeout=PATIENCE):
+            raise EOFError(f"nothing came for {PATIENCE} s")
+        return bytes(memory.buf[4 : 4 + int.from_bytes(memory.buf[:4], "little")])
+
+    def close(self):
+        """Nothing is to be done: the memory is this process's as long as it has the other end, too."""
+
+
+class Pipes:
+    """Pairs of ends: pipes of the system."""
+
+    about = "Python's multiprocessing: a process, a pipe for each client, and json on both sides"
+
+    def __init__(self, context):
+        self.context = context
+
+    def pair(self):
+        return self.context.Pipe()
+
+    def clear(self):
+        """The system does it."""
+
+
+class SharedMemories(Pipes):
+    """Pairs of ends: two places in Python's shared memory."""
+
+    about = "Python's shared_memory: two places and two semaphores for each client, and json on both sides"
+
+    def __init__(self, context):
+        super().__init__(context)
+        self.memories = []
+
+    def pair(self):
+        places = []
+        for _ in range(2):
+            memory = SharedMemory(create=True, size=4 + MOST_BYTES)
+            self.memories.append(memory)
+            places.append((memory, self.context.Semaphore(0)))
+        one, other = places
+        return SharedPipe(one, other), SharedPipe(other, one)
+
+    def clear(self):
+        for memory in self.memories:
+            memory.close()
+            memory.unlink()
+
+
+CONTENDERS = {"multiprocessing": Pipes, "python-shared-memory": SharedMemories}
 
 
 def record(set_number, number):
@@ -134,13 +206,21 @@ def all_call(callers, seconds):
     return max(caller.ended for caller in callers) - begin
 
 
-def run(variant, seconds):
-    records, clients = int(variant.split("/")[0]), 8 if variant.endswith("8clients") else 1
-    begin = time.perf_counter()
+def run(contender, variant, seconds):
     # A process that is forked would hold the ends of this one open.
     context = multiprocessing.get_context("spawn")
+    wall = CONTENDERS[contender](context)
+    try:
+        return run_through(wall, context, contender, variant, seconds)
+    finally:
+        wall.clear()
+
+
+def run_through(wall, context, contender, variant, seconds):
+    records, clients = int(variant.split("/")[0]), 8 if variant.endswith("8clients") else 1
+    begin = time.perf_counter()
     control, its_control = context.Pipe()
-    pipes = [context.Pipe() for _ in range(clients)]
+    pipes = [wall.pair() for _ in range(clients)]
     server = context.Process(target=serve, args=(its_control, [its for _, its in pipes]), daemon=True)
     server.start()
     for its in [its_control, *(its for _, its in pipes)]:
@@ -175,7 +255,7 @@ def run(variant, seconds):
     return {
         "experiment": EXPERIMENT,
         "variant": variant,
-        "contender": CONTENDER,
+        "contender": contender,
         "version": platform.python_version(),
         "ours": False,
         "verified": True,
@@ -188,26 +268,28 @@ def run(variant, seconds):
 
 def main(words):
     if words == ["contender", "list"]:
-        listing = {
-            "contender": CONTENDER,
-            "version": platform.python_version(),
-            "ours": False,
-            "experiment": EXPERIMENT,
-            "variants": VARIANTS,
-            "about": "Python's multiprocessing: a process, a pipe for each client, and json on both sides",
-        }
-        print(json.dumps(listing, ensure_ascii=False))
+        for name, wall in CONTENDERS.items():
+            listing = {
+                "contender": name,
+                "version": platform.python_version(),
+                "ours": False,
+                "experiment": EXPERIMENT,
+                "variants": VARIANTS,
+                "about": wall.about,
+            }
+            print(json.dumps(listing, ensure_ascii=False))
         return 0
-    if len(words) == 7 and words[:4] == ["contender", "run", EXPERIMENT, CONTENDER] and words[5] == "--limit-ms":
-        if words[4] in VARIANTS and words[6].isdigit():
+    if len(words) == 7 and words[:3] == ["contender", "run", EXPERIMENT] and words[5] == "--limit-ms":
+        contender, variant, limit = words[3], words[4], words[6]
+        if contender in CONTENDERS and variant in VARIANTS and limit.isdigit():
             try:
-                print(json.dumps(run(words[4], int(words[6]) / 1000), ensure_ascii=False))
+                print(json.dumps(run(contender, variant, int(limit) / 1000), ensure_ascii=False))
                 return 0
             except (Unverified, EOFError, OSError) as failure:
-                print(f"{EXPERIMENT} {CONTENDER} {words[4]}: delivery not verified: {failure}", file=sys.stderr)
+                print(f"{EXPERIMENT} {contender} {variant}: delivery not verified: {failure}", file=sys.stderr)
                 return 1
     print("usage: calls.py contender list", file=sys.stderr)
-    print(f"       calls.py contender run {EXPERIMENT} {CONTENDER} VARIANT --limit-ms N", file=sys.stderr)
+    print(f"       calls.py contender run {EXPERIMENT} CONTENDER VARIANT --limit-ms N", file=sys.stderr)
     return 2
 
 
