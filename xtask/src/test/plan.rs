@@ -206,7 +206,7 @@ mod tests {
         assert!(has("tamtam", "newcomer") && has("tamtam", "examples"));
         assert_eq!(
             names(&["docs"], &[]),
-            ["rules", "format", "clippy", "guide", "features"]
+            ["rules", "format", "clippy", "guide", "book", "features"]
         );
     }
 

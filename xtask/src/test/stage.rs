@@ -99,12 +99,12 @@ impl Stage {
         command
     }
 
-    /// Cargo's names for what the step is about: the crates in scope, or all but the guide. Steps that name the same crates
-    /// and features find what an earlier one has compiled.
+    /// Cargo's names for what the step is about: the crates in scope, or all. Steps that name the same crates and features find what
+    /// an earlier one has compiled.
     pub(crate) fn selection(&self) -> Vec<String> {
         let words = |text: &str| text.split(' ').map(str::to_owned).collect::<Vec<_>>();
         if self.is_whole() {
-            return words("--workspace --exclude tamtam-guide --all-features");
+            return words("--workspace --all-features");
         }
         let mut selection = packages_as_arguments(self.packages());
         selection.push("--all-features".to_owned());

@@ -20,7 +20,7 @@ pub(crate) struct Step {
     pub(crate) load: Load,
     /// Whether a change in this part of the project needs it.
     pub(crate) concerns: fn(&Part<'_>) -> bool,
-    /// Whether a run without a choice leaves it out: it goes on from what another step does, and takes long.
+    /// Whether a run without a choice leaves it out, since another step does the same, or begins it.
     pub(crate) is_extra: bool,
     /// The folders in the target folder in which it alone compiles.
     pub(crate) folders: &'static [&'static str],
@@ -108,8 +108,13 @@ pub(crate) fn all() -> Vec<Step> {
             .limit(3600)
             .concerns(|part| part.is_crate() && !part.is(GUIDE)),
         step("guide", steps::tests::guide)
-            .about("the code of the guide runs, its links lead somewhere, its promises name tests that exist")
+            .about("the code of the guide runs, its links lead somewhere, its promises name tests that exist (in a run of everything among all tests)")
+            .extra()
             .concerns(|part| part.is_published() || part.is(GUIDE)),
+        step("book", steps::tests::book)
+            .about("mdBook makes a book of the guide, and complains of nothing")
+            .limit(120)
+            .concerns(|part| part.is(GUIDE)),
         step("examples", steps::tests::examples)
             .about("every example runs to its end, and those with a file beside them print what is there")
             .limit(900)

@@ -22,7 +22,7 @@ pub(crate) fn peers(stage: &Stage) -> Result<()> {
 pub(super) fn program(stage: &Stage) -> Command {
     // It is to work here, not to say how fast: optimizing the libraries of other forms took three quarters of the time.
     // Beside the examples it has the features that the tests brought with them, and is there already.
-    stage.cargo("build --workspace --exclude tamtam-guide --all-features --bins --examples")
+    stage.cargo("build --workspace --all-features --bins --examples")
 }
 
 pub(crate) fn lab(stage: &Stage) -> Result<()> {
