@@ -27,6 +27,7 @@ pub mod packed_decode;
 pub mod packed_view;
 #[cfg(feature = "arrow")]
 pub mod parquet_decode;
+#[cfg(target_os = "linux")]
 pub mod shared_memory;
 pub mod text_decode;
 pub mod text_infer;
@@ -64,6 +65,7 @@ pub const ALL: &[Target] = &[
     ("packed_view", packed_view::run),
     #[cfg(feature = "arrow")]
     ("parquet_decode", parquet_decode::run),
+    #[cfg(target_os = "linux")]
     ("shared_memory", shared_memory::run),
     ("text_decode", text_decode::run),
     ("text_infer", text_infer::run),
