@@ -15,6 +15,10 @@ macro_rules! opaque {
     };
 }
 
+use std::time::Instant;
+
+use tamtam_wait::{Context, TaskWait};
+
 mod changed;
 pub(crate) mod receiving;
 mod recv;
@@ -26,10 +30,30 @@ pub(crate) mod timeout;
 mod wait;
 
 pub use changed::{ChangedFuture, ChangedTimeoutFuture};
-pub(crate) use recv::{Mail, has_just_looked};
+pub(crate) use recv::await_message;
 pub use recv::{RecvFuture, RecvManyFuture, RecvManyTimeoutFuture, RecvStream, RecvTimeoutFuture};
 pub use reserve::{ReserveFuture, ReserveTimeoutFuture};
 pub use send::{SendFuture, SendTimeoutFuture};
 pub use sink::SendSink;
 pub use timeout::TimeoutFuture;
 pub use wait::{PutFuture, TakeFuture, WaitFuture, WaitTimeoutFuture};
+
+/// The attempts of a future whose own look was in vain: it enters the list without another one. Before a deadline, which may have passed, it
+/// has to tell what is closed from what is empty, and so looks again.
+pub(crate) fn behind_a_look<R, A>(
+    wait: &TaskWait,
+    deadline: Option<Instant>,
+    mut attempt: A,
+) -> impl FnMut(Option<&Context>) -> Option<R> + use<R, A>
+where
+    A: FnMut(Option<&Context>) -> Option<R>,
+{
+    let mut has_looked = !wait.is_listed() && deadline.is_none();
+    move |chosen| {
+        if core::mem::take(&mut has_looked) {
+            None
+        } else {
+            attempt(chosen)
+        }
+    }
+}

@@ -3,8 +3,9 @@
 use core::task::{Context, Poll};
 use std::time::{Duration, Instant};
 
-use tamtam_wait::{Polled, TaskWait, Token};
+use tamtam_wait::{Polled, Source, TaskWait, Token};
 
+use super::behind_a_look;
 use super::receiving::{AwaitedEnd, End, Receiving, ReceivingMany, Stream};
 use super::timeout::TimeoutFuture;
 use crate::error::{RecvTimeoutError, TryRecvError};
@@ -155,12 +156,6 @@ impl<T> AwaitedEnd for Receiver<T> {
     }
 }
 
-/// Whether a future whose first look was in vain may enter the list without another one. Before a deadline that has passed it has to tell
-/// what is closed from what is empty.
-pub(crate) fn has_just_looked(wait: &TaskWait, deadline: Option<Instant>) -> bool {
-    !wait.is_listed() && deadline.is_none()
-}
-
 /// Receives from a queue. The message is usually there, or is when the task has been woken; what waits is kept out of the way.
 #[inline]
 fn poll_queue<Q: Queue, R>(
@@ -173,13 +168,9 @@ fn poll_queue<Q: Queue, R>(
 ) -> Poll<R> {
     let is_free = wait.is_free(&queue.receiving());
     let await_it = || {
-        let mut place = None;
-        let polled = await_mail(queue, wait, context, deadline, &mut place);
-        polled.map(|begun| match (begun, place) {
-            (Some(Mail::Message), Some(message)) => received(message),
-            (Some(_), _) => ended(RecvTimeoutError::Disconnected),
-            (None, _) => ended(RecvTimeoutError::Timeout),
-        })
+        let look = || settle(|| queue.receive_or_tell());
+        let source = queue.receiving();
+        await_message(&source, look, wait, context, deadline, received, ended)
     };
     if !is_free {
         return await_it();
@@ -187,39 +178,54 @@ fn poll_queue<Q: Queue, R>(
     queue.receive_as(|message| Poll::Ready(received(message)), await_it)
 }
 
+/// Receives by `look`, or enters the task among those who wait at `source`. One that is not listed has just looked in vain.
+#[inline]
+pub(crate) fn await_message<S: Source, T, R>(
+    source: &S,
+    look: impl Fn() -> Result<T, TryRecvError>,
+    wait: &mut TaskWait,
+    context: &Context<'_>,
+    deadline: Option<Instant>,
+    received: impl FnOnce(T) -> R,
+    ended: impl FnOnce(RecvTimeoutError) -> R,
+) -> Poll<R> {
+    let mut place = None;
+    let polled = await_mail(source, look, wait, context, deadline, &mut place);
+    polled.map(|found| match (found, place) {
+        (Some(Mail::Message), Some(message)) => received(message),
+        (Some(_), _) => ended(RecvTimeoutError::Disconnected),
+        (None, _) => ended(RecvTimeoutError::Timeout),
+    })
+}
+
 /// What a task finds that has waited for a message.
 #[derive(Clone, Copy)]
-pub(crate) enum Mail {
+enum Mail {
     /// One. It lies beside: results in results would be taken apart and put together again.
     Message,
     /// There will be none.
     Closed,
 }
 
-/// Receives from a queue into `place`, or enters the task among those who wait there; none if the time is over. One that is not listed has just looked in vain.
+/// As [`await_message`], into `place`; none if the time is over.
 #[inline(never)]
-fn await_mail<Q: Queue>(
-    queue: &Q,
+fn await_mail<S: Source, T>(
+    source: &S,
+    look: impl Fn() -> Result<T, TryRecvError>,
     wait: &mut TaskWait,
     context: &Context<'_>,
     deadline: Option<Instant>,
-    place: &mut Option<Q::Message>,
+    place: &mut Option<T>,
 ) -> Poll<Option<Mail>> {
-    let mut has_looked = has_just_looked(wait, deadline);
-    let attempt = |_: Option<&tamtam_wait::Context>| {
-        if core::mem::take(&mut has_looked) {
-            return None;
+    let attempt = behind_a_look(wait, deadline, |_| match look() {
+        Ok(message) => {
+            *place = Some(message);
+            Some(Mail::Message)
         }
-        match settle(|| queue.receive_or_tell()) {
-            Ok(message) => {
-                *place = Some(message);
-                Some(Mail::Message)
-            }
-            Err(TryRecvError::Empty) => None,
-            Err(TryRecvError::Disconnected) => Some(Mail::Closed),
-        }
-    };
-    wait.poll_attempting(&queue.receiving(), context.waker(), deadline, attempt)
+        Err(TryRecvError::Empty) => None,
+        Err(TryRecvError::Disconnected) => Some(Mail::Closed),
+    });
+    wait.poll_attempting(source, context.waker(), deadline, attempt)
 }
 
 impl<T> Receiver<T> {

@@ -3,9 +3,9 @@
 use core::task::{Poll, Waker};
 use std::time::{Duration, Instant};
 
-use tamtam_wait::{Context, TaskWait};
+use tamtam_wait::TaskWait;
 
-use super::has_just_looked;
+use super::behind_a_look;
 use super::sending::{AwaitedSender, Sending, ended, take};
 use super::timeout::TimeoutFuture;
 use crate::error::{SendTimeoutError, TrySendError};
@@ -126,16 +126,14 @@ impl<T> Sender<T> {
             let sent = self.send(take(message));
             return Poll::Ready(sent.map_err(SendTimeoutError::from));
         }
-        let mut has_looked = has_just_looked(wait, deadline);
         let claim = || match ring.claim() {
             Err(Refusal::Full) => None,
             decided => Some(decided),
         };
-        let attempt = |chosen: Option<&Context>| match chosen {
+        let attempt = behind_a_look(wait, deadline, |chosen| match chosen {
             Some(context) => ring.arrive(context, claim),
-            None if core::mem::take(&mut has_looked) => None,
             None => claim(),
-        };
+        });
         let polled = wait.poll_attempting(&ring.sending(), waker, deadline, attempt);
         // No user code runs between a claim and its message: what is claimed is written at once.
         polled.map(|claimed| match claimed {

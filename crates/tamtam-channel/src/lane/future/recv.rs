@@ -7,9 +7,9 @@ use tamtam_wait::TaskWait;
 
 use crate::error::{RecvTimeoutError, TryRecvError};
 use crate::flavor::Nothing;
+use crate::future::await_message;
 use crate::future::receiving::{AwaitedEnd, End, Receiving, ReceivingMany, Stream};
 use crate::future::timeout::TimeoutFuture;
-use crate::future::{Mail, has_just_looked};
 use crate::lane::Receiver;
 
 /// What [`Receiver::recv_async`] returns: ready when a message is there.
@@ -108,13 +108,8 @@ impl<T> AwaitedEnd for Receiver<T> {
     ) -> Poll<R> {
         let is_free = wait.is_free(self);
         let await_it = |_| {
-            let mut place = None;
-            let polled = self.await_mail(wait, context, deadline, &mut place);
-            polled.map(|begun| match (begun, place) {
-                (Some(Mail::Message), Some(message)) => received(message),
-                (Some(_), _) => ended(RecvTimeoutError::Disconnected),
-                (None, _) => ended(RecvTimeoutError::Timeout),
-            })
+            let look = || self.try_recv();
+            await_message(self, look, wait, context, deadline, received, ended)
         };
         if !is_free {
             return await_it(Nothing::Empty);
@@ -137,32 +132,6 @@ impl<T> AwaitedEnd for Receiver<T> {
 }
 
 impl<T> Receiver<T> {
-    /// Receives into `place`, or enters the task as the one that waits; none if the time is over. One that is not listed has just looked in vain.
-    #[inline(never)]
-    fn await_mail(
-        &self,
-        wait: &mut TaskWait,
-        context: &Context<'_>,
-        deadline: Option<Instant>,
-        place: &mut Option<T>,
-    ) -> Poll<Option<Mail>> {
-        let mut has_looked = has_just_looked(wait, deadline);
-        let attempt = |_: Option<&tamtam_wait::Context>| {
-            if core::mem::take(&mut has_looked) {
-                return None;
-            }
-            match self.take() {
-                Ok(message) => {
-                    *place = Some(message);
-                    Some(Mail::Message)
-                }
-                Err(Nothing::Empty | Nothing::Busy) => None,
-                Err(Nothing::Closed) => Some(Mail::Closed),
-            }
-        };
-        wait.poll_attempting(self, context.waker(), deadline, attempt)
-    }
-
     /// Receives a message, awaiting one.
     ///
     /// # Cancel safety

@@ -4,10 +4,10 @@
 use core::task::{Poll, Waker};
 use std::time::{Duration, Instant};
 
-use tamtam_wait::{Context, TaskWait};
+use tamtam_wait::TaskWait;
 
 use crate::error::{SendTimeoutError, TrySendError};
-use crate::future::has_just_looked;
+use crate::future::behind_a_look;
 use crate::future::sending::{AwaitedSender, Sending, ended, take};
 use crate::future::timeout::TimeoutFuture;
 use crate::iter::sealed;
@@ -102,17 +102,11 @@ impl<T, K> LaneSender<T, K> {
         waker: &Waker,
         deadline: Option<Instant>,
     ) -> Poll<Option<Result<(), Unwritten>>> {
-        let mut has_looked = has_just_looked(wait, deadline);
-        let attempt = |_: Option<&Context>| {
-            if core::mem::take(&mut has_looked) {
-                return None;
-            }
-            // No other thread takes the room away.
-            match self.may_write() {
-                Err(Unwritten::Full) => None,
-                decided => Some(decided),
-            }
-        };
+        // No other thread takes the room away.
+        let attempt = behind_a_look(wait, deadline, |_| match self.may_write() {
+            Err(Unwritten::Full) => None,
+            decided => Some(decided),
+        });
         wait.poll_attempting(self, waker, deadline, attempt)
     }
 
