@@ -642,7 +642,7 @@ impl<T> fmt::Debug for Receiver<T> {
 
 impl<T> Source for Receiver<T> {
     fn try_begin(&self, _: &mut Token) -> bool {
-        unreachable!("its futures take messages themselves")
+        self.is_ready()
     }
 
     fn register(&self, operation: Operation, context: &Context) -> bool {

@@ -578,14 +578,8 @@ impl<T, K> fmt::Debug for LaneSender<T, K> {
 }
 
 impl<T, K> Source for LaneSender<T, K> {
-    fn try_begin(&self, token: &mut Token) -> bool {
-        match self.may_write() {
-            // No other thread takes the room away.
-            Ok(()) => token.put(true),
-            Err(Unwritten::Closed) => token.put(false),
-            Err(Unwritten::Full) => return false,
-        }
-        true
+    fn try_begin(&self, _: &mut Token) -> bool {
+        self.is_ready()
     }
 
     fn register(&self, operation: Operation, context: &Context) -> bool {
