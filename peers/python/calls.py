@@ -208,20 +208,19 @@ def all_call(callers, seconds):
 
 def run(contender, variant, seconds):
     # A process that is forked would hold the ends of this one open.
-    context = multiprocessing.get_context("spawn")
-    wall = CONTENDERS[contender](context)
+    wall = CONTENDERS[contender](multiprocessing.get_context("spawn"))
     try:
-        return run_through(wall, context, contender, variant, seconds)
+        return run_through(wall, contender, variant, seconds)
     finally:
         wall.clear()
 
 
-def run_through(wall, context, contender, variant, seconds):
+def run_through(wall, contender, variant, seconds):
     records, clients = int(variant.split("/")[0]), 8 if variant.endswith("8clients") else 1
     begin = time.perf_counter()
-    control, its_control = context.Pipe()
+    control, its_control = wall.context.Pipe()
     pipes = [wall.pair() for _ in range(clients)]
-    server = context.Process(target=serve, args=(its_control, [its for _, its in pipes]), daemon=True)
+    server = wall.context.Process(target=serve, args=(its_control, [its for _, its in pipes]), daemon=True)
     server.start()
     for its in [its_control, *(its for _, its in pipes)]:
         its.close()
