@@ -5,7 +5,11 @@ use crate::error::LinkEnd;
 /// What is read of a frame, whatever was sent.
 pub(crate) type Result<T> = std::result::Result<T, LinkEnd>;
 
+/// A number takes no more bytes.
+pub(crate) const LONGEST_NUMBER: usize = 10;
+
 /// Appends a number: seven bits a byte, the lowest first, the highest bit set where more follow.
+#[inline]
 pub(crate) fn put_number(mut number: u64, bytes: &mut Vec<u8>) {
     while number > 0x7f {
         bytes.push(number as u8 | 0x80);
@@ -20,14 +24,6 @@ pub(crate) fn put_text(text: &str, bytes: &mut Vec<u8>) {
     bytes.extend_from_slice(text.as_bytes());
 }
 
-/// Appends a list of numbers: how many, and each.
-pub(crate) fn put_numbers(numbers: &[u64], bytes: &mut Vec<u8>) {
-    put_number(numbers.len() as u64, bytes);
-    for number in numbers {
-        put_number(*number, bytes);
-    }
-}
-
 /// What is left of a frame.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Input<'a>(&'a [u8]);
@@ -37,26 +33,43 @@ impl<'a> Input<'a> {
         Input(bytes)
     }
 
+    #[inline]
     pub(crate) fn byte(&mut self, what: &str) -> Result<u8> {
         let (first, rest) = self.0.split_first().ok_or_else(|| missing(what))?;
         self.0 = rest;
         Ok(*first)
     }
 
+    #[inline]
     pub(crate) fn number(&mut self, what: &str) -> Result<u64> {
+        // Most of them take one byte.
+        match self.0 {
+            [byte @ ..=0x7f, rest @ ..] => {
+                self.0 = rest;
+                Ok(u64::from(*byte))
+            }
+            _ => self.long_number(what),
+        }
+    }
+
+    fn long_number(&mut self, what: &str) -> Result<u64> {
         let mut number = 0;
-        for place in 0..10 {
-            let byte = self.byte(what)?;
+        for (place, byte) in self.0.iter().take(LONGEST_NUMBER).enumerate() {
             let bits = u64::from(byte & 0x7f);
-            if place == 9 && bits > 1 {
+            if place == LONGEST_NUMBER - 1 && bits > 1 {
                 break;
             }
             number |= bits << (7 * place);
             if byte & 0x80 == 0 {
+                self.0 = &self.0[place + 1..];
                 return Ok(number);
             }
         }
-        Err(LinkEnd::protocol(format!("{what} has more than 64 bits")))
+        Err(if self.0.len() < LONGEST_NUMBER {
+            missing(what)
+        } else {
+            LinkEnd::protocol(format!("{what} has more than 64 bits"))
+        })
     }
 
     pub(crate) fn take(&mut self, count: usize, what: &str) -> Result<&'a [u8]> {
@@ -75,12 +88,8 @@ impl<'a> Input<'a> {
             .map_err(|error| LinkEnd::protocol(format!("{what} is not UTF-8: {error}")))
     }
 
-    pub(crate) fn numbers(&mut self, what: &str) -> Result<Vec<u64>> {
-        let count = self.count(1, what)?;
-        (0..count).map(|_| self.number(what)).collect()
-    }
-
     /// How many things follow, each of which takes so many bytes at least: so no more memory is taken than was sent.
+    #[inline]
     pub(crate) fn count(&mut self, least: u64, what: &str) -> Result<u64> {
         let count = self.number(what)?;
         if count > self.0.len() as u64 / least {
@@ -134,12 +143,17 @@ mod tests {
             error,
             LinkEnd::protocol("a reply has more than 64 bits".to_owned())
         );
+        let error = Input::new(&[0xff; 9]).number("a reply").unwrap_err();
+        assert_eq!(
+            error,
+            LinkEnd::protocol("the frame ends before a reply".to_owned())
+        );
     }
 
     #[test]
     fn a_list_takes_no_more_memory_than_was_sent() {
         let mut bytes = Vec::new();
         put_number(u64::MAX, &mut bytes);
-        assert!(Input::new(&bytes).numbers("replies").is_err());
+        assert!(Input::new(&bytes).count(1, "replies").is_err());
     }
 }

@@ -8,7 +8,8 @@ use std::time::Instant;
 
 use smallvec::SmallVec;
 use tamtam_actor::link::{
-    AwaitedAnswer, Call, Encoding, FarCell, FarEnd, FarFailure, FarHold, Flush, flush_later,
+    AwaitedAnswer, Call, Encoding, FarCell, FarEnd, FarFailure, FarHold, Flush, ReadAnswers,
+    flush_later, read_later,
 };
 use tamtam_actor::{EndReason, Time};
 use tamtam_wait::seam::atomic::{AtomicBool, AtomicU64, Ordering};
@@ -21,7 +22,7 @@ use crate::error::LinkEnd;
 use crate::frame::{Frame, ROOT};
 use crate::links::Links;
 use crate::root_log::RootLog;
-use crate::tables::{Exports, Import, Pending, Received, Unconfirmed, Unsent};
+use crate::tables::{Exports, Import, PendingReplies, Received, Unconfirmed, Unsent};
 use crate::untrusted::{Untrusted, told_end, told_failure};
 
 /// A thread keeps so many bytes for the next message.
@@ -46,6 +47,8 @@ pub(crate) struct Core {
     pub(crate) before_wait: Option<Box<dyn Fn() + Send + Sync>>,
     /// Waits for an answer on a thread that asks.
     pub(crate) while_waiting: Option<WhileWaiting>,
+    /// Reads answers on a thread that has asked in a turn, and has nothing else to do.
+    answers: Option<Arc<dyn AnswerReader>>,
     /// What has the process of the other side's root, if a supervisor decides of it.
     pub(crate) supervised: Option<Arc<dyn Supervised>>,
     /// Of the other side's root, for people.
@@ -83,7 +86,7 @@ pub(crate) struct State {
     pub(crate) imports: HashMap<u64, Import>,
     /// Actors there whose end is of interest here.
     pub(crate) watched: HashMap<u64, Cells>,
-    pub(crate) pending: HashMap<u64, Pending>,
+    pub(crate) pending: PendingReplies,
     pub(crate) unconfirmed: HashMap<u64, Unconfirmed>,
     /// Actors there that are linked with others here.
     pub(crate) links: Links,
@@ -131,6 +134,7 @@ pub(crate) struct Parts {
     pub(crate) sender: Option<Box<dyn SendAtOnce>>,
     pub(crate) before_wait: Option<Box<dyn Fn() + Send + Sync>>,
     pub(crate) while_waiting: Option<WhileWaiting>,
+    pub(crate) answers: Option<Arc<dyn AnswerReader>>,
     pub(crate) supervised: Option<Arc<dyn Supervised>>,
     pub(crate) root_name: FarName,
 }
@@ -147,6 +151,16 @@ pub(crate) trait SendAtOnce: Send + Sync {
 
 /// What a thread does while it waits for an answer: see [`FarActor::while_waiting`].
 pub(crate) type WhileWaiting = Box<dyn Fn(&mut dyn AwaitedAnswer, Option<Instant>) + Send + Sync>;
+
+/// What lets a thread read answers that has asked in a turn, and has nothing else to do until they come.
+#[doc(hidden)]
+pub trait AnswerReader: Send + Sync {
+    /// A question was written by such a thread.
+    fn asked(&self);
+
+    /// Reads, until something was read or `goes_on` says otherwise; or does nothing.
+    fn read_while(&self, goes_on: &mut dyn FnMut() -> bool);
+}
 
 /// What has the process of the other side's root, and does what the root's supervisor wants.
 #[doc(hidden)]
@@ -193,6 +207,7 @@ impl Core {
             sender: parts.sender,
             before_wait: parts.before_wait,
             while_waiting: parts.while_waiting,
+            answers: parts.answers,
             supervised: parts.supervised,
             root_name: parts.root_name,
             last_reply: AtomicU64::new(0),
@@ -340,6 +355,15 @@ impl Core {
             && waiting > self.most_unread
         {
             self.end(LinkEnd::Unread(waiting));
+        }
+    }
+
+    /// A question was written: this thread reads the answer if it has nothing else to do until that comes.
+    fn asked(&self) {
+        if let Some(answers) = &self.answers
+            && read_later(|| Some(self.this()?))
+        {
+            answers.asked();
         }
     }
 
@@ -549,6 +573,16 @@ impl Core {
     /// How the root has ended, if what goes to it is kept.
     pub(crate) fn root_end(&self) -> Option<EndReason> {
         self.lock().root_end.clone().map(FarEnd::heard)
+    }
+}
+
+impl ReadAnswers for Core {
+    fn read_while(&self, goes_on: &mut dyn FnMut() -> bool) {
+        if let Some(answers) = &self.answers
+            && !self.lock().pending.is_empty()
+        {
+            answers.read_while(goes_on);
+        }
     }
 }
 

@@ -13,7 +13,7 @@ use crate::core::{Core, State};
 use crate::error::LinkEnd;
 use crate::frame::{Body, Frame, ROOT};
 use crate::root_log::RootLog;
-use crate::tables::{Pending, Unconfirmed, Unsent};
+use crate::tables::{PendingReplies, Unconfirmed, Unsent};
 
 /// How the process at the other side has died, and how far it had got.
 ///
@@ -111,9 +111,9 @@ impl Core {
         log.begin_again();
         let gone = state_now
             .exports
-            .reset_to(log.iter().flat_map(|message| message.exports.into_owned()));
-        let replies = log.iter().flat_map(|message| message.replies.into_owned());
-        let kept_pending: HashMap<u64, Pending> = replies
+            .reset_to(log.iter().flat_map(|message| message.exports));
+        let replies = log.iter().flat_map(|message| message.replies);
+        let kept_pending: PendingReplies = replies
             .filter_map(|reply| Some((reply, state_now.pending.remove(&reply)?)))
             .collect();
         state_now.outgoing.clear();
@@ -197,7 +197,7 @@ impl EndedActors {
 
 /// Questions and messages of which it is not known what has become of them.
 struct Left {
-    pending: HashMap<u64, Pending>,
+    pending: PendingReplies,
     /// Questions of which it is known how far they had got.
     fates: HashMap<u64, Fate>,
     unconfirmed: HashMap<u64, Unconfirmed>,

@@ -5,7 +5,7 @@ use std::borrow::Cow;
 use smallvec::SmallVec;
 use tamtam_actor::link::{Encoding, FarEnd, FarFailure, Probe};
 
-use crate::bytes::{Input, Result, put_number, put_numbers, put_text};
+use crate::bytes::{Input, LONGEST_NUMBER, Result, put_number, put_text};
 use crate::error::LinkEnd;
 
 mod reason;
@@ -38,8 +38,8 @@ pub(crate) type Replies = SmallVec<[u64; 1]>;
 /// it stands there; and the bytes.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Body<'a> {
-    pub(crate) replies: Cow<'a, [u64]>,
-    pub(crate) exports: Cow<'a, [Offer]>,
+    pub(crate) replies: Replies,
+    pub(crate) exports: Vec<Offer>,
     pub(crate) payload: &'a [u8],
 }
 
@@ -47,10 +47,72 @@ impl<'a> Body<'a> {
     /// Bytes, and nothing beside them.
     pub(crate) fn plain(payload: &'a [u8]) -> Self {
         Body {
-            replies: Cow::Borrowed(&[]),
-            exports: Cow::Borrowed(&[]),
+            replies: Replies::new(),
+            exports: Vec::new(),
             payload,
         }
+    }
+
+    fn read(input: Input<'a>) -> Result<Self> {
+        let (mut replies, mut exports) = (Replies::new(), Vec::new());
+        let payload = Self::walk(
+            input,
+            |reply| replies.push(reply),
+            |offer| exports.push(offer),
+        )?;
+        Ok(Body {
+            replies,
+            exports,
+            payload,
+        })
+    }
+
+    /// What is before the payload, in its order, and the payload.
+    #[inline]
+    fn walk(
+        mut input: Input<'a>,
+        mut reply: impl FnMut(u64),
+        mut export: impl FnMut(Offer),
+    ) -> Result<&'a [u8]> {
+        for _ in 0..input.count(1, "the replies")? {
+            reply(input.number("the replies")?);
+        }
+        for _ in 0..input.count(2, "the exported actors")? {
+            export(Offer {
+                actor: input.number("an exported actor")?,
+                window: input.number("its window")?,
+            });
+        }
+        Ok(input.rest())
+    }
+
+    /// So many bytes it takes at most in a frame.
+    pub(crate) fn most(&self) -> usize {
+        most_of_body(self.replies.len(), self.exports.len(), self.payload.len())
+    }
+
+    /// Appends the frame of a message with this in it.
+    pub(crate) fn write_message(&self, actor: u64, bytes: &mut Vec<u8>) {
+        bytes.extend_from_slice(&[0; LENGTH]);
+        let start = bytes.len();
+        self.put(TELL, actor, bytes);
+        put_length(start, bytes);
+    }
+
+    fn put(&self, kind: u8, number: u64, bytes: &mut Vec<u8>) {
+        bytes.reserve(self.most());
+        bytes.push(kind);
+        put_number(number, bytes);
+        put_number(self.replies.len() as u64, bytes);
+        for reply in &self.replies {
+            put_number(*reply, bytes);
+        }
+        put_number(self.exports.len() as u64, bytes);
+        for offer in &self.exports {
+            put_number(offer.actor, bytes);
+            put_number(offer.window, bytes);
+        }
+        bytes.extend_from_slice(self.payload);
     }
 }
 
@@ -144,8 +206,8 @@ const UNLINK: u8 = 17;
 impl Frame<'_> {
     /// Appends the frame with its length.
     pub(crate) fn write(&self, bytes: &mut Vec<u8>) {
-        let start = bytes.len();
         bytes.extend_from_slice(&[0; LENGTH]);
+        let start = bytes.len();
         match self {
             Frame::Hello(hello) => {
                 bytes.push(HELLO);
@@ -160,8 +222,8 @@ impl Frame<'_> {
                     put_number(window, bytes);
                 }
             }
-            Frame::Tell(actor, body) => put_body(TELL, *actor, body, bytes),
-            Frame::Answer(reply, body) => put_body(ANSWER, *reply, body, bytes),
+            Frame::Tell(actor, body) => body.put(TELL, *actor, bytes),
+            Frame::Answer(reply, body) => body.put(ANSWER, *reply, bytes),
             Frame::Failed(reply, failure) => {
                 bytes.push(FAILED);
                 put_number(*reply, bytes);
@@ -217,9 +279,7 @@ impl Frame<'_> {
                 put_number(*number, bytes);
             }
         }
-        // What is longer was refused before.
-        let length = (bytes.len() - start - LENGTH) as u32;
-        bytes[start..start + LENGTH].copy_from_slice(&length.to_le_bytes());
+        put_length(start, bytes);
     }
 
     /// Reads a frame, without its length.
@@ -228,9 +288,13 @@ impl Frame<'_> {
     ///
     /// [`LinkEnd::Protocol`] if it is none.
     pub(crate) fn read(bytes: &[u8]) -> Result<Frame<'_>> {
+        match read_body(bytes)? {
+            None => {}
+            Some((For::Actor(actor), body)) => return Ok(Frame::Tell(actor, body)),
+            Some((For::Reply(reply), body)) => return Ok(Frame::Answer(reply, body)),
+        }
         let mut input = Input::new(bytes);
-        let kind = input.byte("its kind")?;
-        let frame = match kind {
+        let frame = match input.byte("its kind")? {
             HELLO => {
                 if input.take(MAGIC.len(), "the letters TTLK")? != MAGIC {
                     return Err(LinkEnd::protocol(
@@ -264,19 +328,6 @@ impl Frame<'_> {
                     encoding,
                     root,
                 })
-            }
-            TELL | ANSWER => {
-                let number = input.number("the number of the actor or reply")?;
-                let body = Body {
-                    replies: input.numbers("the replies")?.into(),
-                    exports: offers(&mut input)?.into(),
-                    payload: input.rest(),
-                };
-                return Ok(if kind == TELL {
-                    Frame::Tell(number, body)
-                } else {
-                    Frame::Answer(number, body)
-                });
             }
             FAILED => Frame::Failed(input.number("a reply")?, read_failure(&mut input)?),
             RELEASE => Frame::Release(input.number("an actor")?, input.number("a count")?),
@@ -331,15 +382,11 @@ pub(crate) fn encoding_words(number: u8) -> Cow<'static, str> {
     }
 }
 
-fn offers(input: &mut Input<'_>) -> Result<Vec<Offer>> {
-    let count = input.count(2, "the exported actors")?;
-    let offer = |_| {
-        Ok(Offer {
-            actor: input.number("an exported actor")?,
-            window: input.number("its window")?,
-        })
-    };
-    (0..count).map(offer).collect()
+/// Writes the length of the frame that begins here, before it.
+fn put_length(start: usize, bytes: &mut [u8]) {
+    // What is longer was refused before.
+    let length = (bytes.len() - start) as u32;
+    bytes[start - LENGTH..start].copy_from_slice(&length.to_le_bytes());
 }
 
 fn read_link<'a>(input: &mut Input<'a>) -> Result<LinkMade<'a>> {
@@ -389,6 +436,47 @@ pub(crate) fn is_message(frame: &[u8]) -> bool {
     frame.first() == Some(&TELL)
 }
 
+/// Whether a frame is a message to the root: it then reads as one.
+///
+/// # Errors
+///
+/// As those of [`Frame::read`].
+pub(crate) fn is_message_to_root(frame: &[u8]) -> Result<bool> {
+    match frame {
+        [TELL, actor, body @ ..] if u64::from(*actor) == ROOT => {
+            Body::walk(Input::new(body), |_| {}, |_| {}).map(|_| true)
+        }
+        _ => Ok(false),
+    }
+}
+
+/// What a body is for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum For {
+    Actor(u64),
+    Reply(u64),
+}
+
+/// What is in a frame, and for what, if it is a message or an answer: as [`Frame::read`] has it, and sooner.
+///
+/// # Errors
+///
+/// As those of [`Frame::read`].
+pub(crate) fn read_body(frame: &[u8]) -> Result<Option<(For, Body<'_>)>> {
+    let mut input = Input::new(frame);
+    let kind = input.byte("its kind")?;
+    if !matches!(kind, TELL | ANSWER) {
+        return Ok(None);
+    }
+    let number = input.number("the number of the actor or reply")?;
+    let is_for = if kind == TELL {
+        For::Actor(number)
+    } else {
+        For::Reply(number)
+    };
+    Ok(Some((is_for, Body::read(input)?)))
+}
+
 /// The payload of a frame, if it is a message to the root in which there is no reply and no address: most of them are.
 pub(crate) fn plain_message(frame: &[u8]) -> Option<&[u8]> {
     match frame {
@@ -406,19 +494,7 @@ pub(crate) fn plain_head(payload: usize) -> [u8; PLAIN_HEAD] {
 
 /// So many bytes a message or an answer takes at most, without the length: a kind, and numbers of ten bytes at most.
 pub(crate) fn most_of_body(replies: usize, exports: usize, payload: usize) -> usize {
-    payload + 1 + 10 * (3 + replies + 2 * exports)
-}
-
-fn put_body(kind: u8, number: u64, body: &Body<'_>, bytes: &mut Vec<u8>) {
-    bytes.push(kind);
-    put_number(number, bytes);
-    put_numbers(&body.replies, bytes);
-    put_number(body.exports.len() as u64, bytes);
-    for offer in &*body.exports {
-        put_number(offer.actor, bytes);
-        put_number(offer.window, bytes);
-    }
-    bytes.extend_from_slice(body.payload);
+    payload + 1 + LONGEST_NUMBER * (3 + replies + 2 * exports)
 }
 
 #[cfg(test)]
@@ -432,8 +508,7 @@ mod tests {
             replies: vec![7, 300].into(),
             exports: [(1, 0), (1, 0), (u64::MAX >> 11, 200)]
                 .map(|(actor, window)| Offer { actor, window })
-                .to_vec()
-                .into(),
+                .to_vec(),
             payload: b"payload",
         };
         let mut all = vec![

@@ -4,7 +4,9 @@
 
 use std::collections::VecDeque;
 
-use crate::frame::{Body, Frame, LENGTH, PLAIN_HEAD, is_message, plain_head, plain_message};
+use crate::frame::{
+    Body, For, Frame, LENGTH, PLAIN_HEAD, ROOT, is_message, plain_head, plain_message, read_body,
+};
 
 /// No frame is appended to a block beyond so many bytes, unless it is the block's first.
 const LONGEST_BLOCK: usize = 16 << 10;
@@ -69,11 +71,18 @@ impl<A> Frames<A> {
         self.len += 1;
     }
 
-    /// As [`push`](Frames::push), with what is beside the frame.
-    pub(crate) fn push_with(&mut self, frame: &Frame<'_>, most: usize, beside: Option<A>) {
-        let number = self.first + self.len as u64;
-        self.beside.extend(beside.map(|beside| (number, beside)));
-        self.push(frame, most);
+    /// Appends a message to the root, with what is beside it.
+    pub(crate) fn push_message(&mut self, body: &Body<'_>, beside: Option<A>) {
+        self.put_beside(beside);
+        body.write_message(ROOT, &mut self.room(LENGTH + body.most()).bytes);
+        self.len += 1;
+    }
+
+    fn put_beside(&mut self, beside: Option<A>) {
+        if let Some(beside) = beside {
+            let number = self.first + self.len as u64;
+            self.beside.push_back((number, beside));
+        }
     }
 
     /// What is beside the frame before which there are so many.
@@ -106,8 +115,9 @@ impl<A> Frames<A> {
         self.beside.pop_front().map(|(_, beside)| beside)
     }
 
-    /// Appends a frame that was read, from its bytes without the length.
-    pub(crate) fn push_bytes(&mut self, frame: &[u8]) {
+    /// Appends a frame that was read, from its bytes without the length, with what is beside it.
+    pub(crate) fn push_bytes(&mut self, frame: &[u8], beside: Option<A>) {
+        self.put_beside(beside);
         let room = &mut self.room(LENGTH + frame.len()).bytes;
         room.extend_from_slice(&(frame.len() as u32).to_le_bytes());
         room.extend_from_slice(frame);
@@ -279,9 +289,10 @@ impl<'a> KeptFrame<'a> {
 
     /// What is in it, if it is a message.
     pub(crate) fn message(self) -> Option<Body<'a>> {
-        match self.read() {
-            Frame::Tell(_, body) => Some(body),
-            _ => None,
+        match read_body(self.0) {
+            Ok(Some((For::Actor(_), body))) => Some(body),
+            Ok(_) => None,
+            Err(end) => unreachable!("it was written here, or read before: {end}"),
         }
     }
 }
@@ -291,12 +302,7 @@ mod tests {
     use super::*;
 
     fn tell(frames: &mut Frames<u32>, payload: &[u8]) {
-        let body = Body {
-            replies: vec![].into(),
-            exports: vec![].into(),
-            payload,
-        };
-        frames.push(&Frame::Tell(0, body), payload.len() + 20);
+        frames.push_message(&Body::plain(payload), None);
     }
 
     fn payloads(frames: &Frames<u32>) -> Vec<Vec<u8>> {
@@ -392,10 +398,10 @@ mod tests {
     #[test]
     fn what_is_beside_a_frame_goes_with_it() {
         let (mut one, mut other) = (Frames::default(), Frames::default());
-        let word = Frame::Finish(0);
+        let message = Body::plain(b"");
         for number in 0..100_u32 {
-            one.push_with(&word, 20, (number % 10 == 0).then_some(number));
-            other.push_with(&word, 20, (number % 7 == 0).then_some(100 + number));
+            one.push_message(&message, (number % 10 == 0).then_some(number));
+            other.push_message(&message, (number % 7 == 0).then_some(100 + number));
         }
         assert_eq!((one.beside(30), one.beside(31)), (Some(&30), None));
         assert_eq!(one.take_beside(), Some(0));

@@ -30,7 +30,7 @@ pub(crate) struct Noted {
 struct Written<'a> {
     core: &'a Core,
     /// Once there is something.
-    noted: RefCell<Option<Box<Noted>>>,
+    noted: RefCell<Option<Noted>>,
 }
 
 impl Drop for Written<'_> {
@@ -107,7 +107,7 @@ pub(crate) fn write(
     core: &Core,
     encode: Encode<'_>,
     payload: &mut Vec<u8>,
-) -> Result<Option<Box<Noted>>, String> {
+) -> Result<Option<Noted>, String> {
     let written = Written {
         core,
         noted: RefCell::default(),

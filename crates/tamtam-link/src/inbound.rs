@@ -10,8 +10,8 @@ use crate::core::Core;
 use crate::descriptors::{Arrived, Fetch, MOST_IN_MESSAGE};
 use crate::error::LinkEnd;
 use crate::frame::{
-    Body, Frame, LENGTH, ROOT, Replies, encoding_number, encoding_words, most_of_body,
-    plain_message,
+    Body, For, Frame, LENGTH, ROOT, encoding_number, encoding_words, is_message_to_root,
+    plain_message, read_body,
 };
 use crate::frames::{Frames, KeptFrame};
 use crate::in_hand::{self, Unread};
@@ -179,8 +179,8 @@ fn give(
 /// What has come with a message.
 fn unread(body: &mut Body<'_>, arrived: Option<Box<Arrived>>) -> Unread {
     Unread {
-        replies: Replies::from_slice(&body.replies),
-        exports: std::mem::take(&mut body.exports).into_owned(),
+        replies: std::mem::take(&mut body.replies),
+        exports: std::mem::take(&mut body.exports),
         arrived,
     }
 }
@@ -323,18 +323,18 @@ impl Inbound {
     }
 
     fn take(&mut self, bytes: &[u8]) -> Result<(), LinkEnd> {
-        if self.is_greeted
-            && self.arrived.is_none()
-            && self.loose.is_empty()
-            && let Some(payload) = plain_message(bytes)
-        {
+        if self.is_greeted && self.arrived.is_none() && self.loose.is_empty() {
             match (&mut self.held, &self.root) {
                 (None, _) => {
-                    return self.give_to(ROOT, Unread::default(), payload);
+                    if let Some(payload) = plain_message(bytes) {
+                        return self.give_to(ROOT, Unread::default(), payload);
+                    }
                 }
                 (Some(held), Some(_)) => {
-                    held.push_bytes(bytes);
-                    return Ok(());
+                    if is_message_to_root(bytes)? {
+                        held.push_bytes(bytes, None);
+                        return Ok(());
+                    }
                 }
                 (Some(_), None) => {}
             }
@@ -346,6 +346,15 @@ impl Inbound {
     }
 
     fn take_frame(&mut self, bytes: &[u8]) -> Result<(), LinkEnd> {
+        // Most of them are these.
+        if self.is_greeted
+            && let Some((is_for, body)) = read_body(bytes)?
+        {
+            return match is_for {
+                For::Actor(number) => self.give(number, body, bytes),
+                For::Reply(number) => self.answer(number, body),
+            };
+        }
         let frame = Frame::read(bytes)?;
         if let Frame::Hello(hello) = &frame {
             if self.is_greeted {
@@ -379,12 +388,7 @@ impl Inbound {
     }
 
     fn dispatch(&mut self, frame: Frame<'_>) -> Result<(), LinkEnd> {
-        let frame = match frame {
-            // Most of them are these.
-            Frame::Tell(actor, body) => return self.give(actor, body),
-            frame => frame,
-        };
-        if self.arrived.is_some() && !matches!(frame, Frame::Answer(..)) {
+        if self.arrived.is_some() {
             let text = "it has announced descriptors, and neither a message nor an answer follows";
             return Err(LinkEnd::protocol(text.to_owned()));
         }
@@ -393,17 +397,11 @@ impl Inbound {
             return Ok(());
         }
         match frame {
-            Frame::Hello(_) | Frame::Tell(..) => unreachable!("it is taken before"),
+            Frame::Hello(_) | Frame::Tell(..) | Frame::Answer(..) => {
+                unreachable!("it is taken before")
+            }
             Frame::Descriptors(number, count) => self.announced(number, count)?,
             Frame::Received(number) => core.received(number)?,
-            Frame::Answer(reply, body) => {
-                let pending = core.lock().pending.remove(&reply);
-                let pending = pending.ok_or_else(|| not_asked(reply))?;
-                self.read(body, |payload| {
-                    pending.reply.answer(core.encoding, payload);
-                    Ok(())
-                });
-            }
             Frame::Failed(reply, failure) => {
                 let pending = core.lock().pending.remove(&reply);
                 let pending = pending.ok_or_else(|| not_asked(reply))?;
@@ -497,17 +495,27 @@ impl Inbound {
         self.core.exported(actor).ok_or_else(|| not_exported(actor))
     }
 
-    /// Gives an actor a message, or holds it.
-    fn give(&mut self, number: u64, mut body: Body<'_>) -> Result<(), LinkEnd> {
+    /// The answer to a question of this side.
+    fn answer(&mut self, reply: u64, mut body: Body<'_>) -> Result<(), LinkEnd> {
+        let pending = self.core.lock().pending.remove(&reply);
+        let pending = pending.ok_or_else(|| not_asked(reply))?;
+        let unread = unread(&mut body, self.arrived.take());
+        in_hand::read(&self.core, unread, || {
+            pending.reply.answer(self.core.encoding, body.payload);
+            Ok(())
+        });
+        Ok(())
+    }
+
+    /// Gives an actor a message, of this frame, or holds it.
+    fn give(&mut self, number: u64, mut body: Body<'_>, frame: &[u8]) -> Result<(), LinkEnd> {
         if number == ROOT && self.held.is_some() {
             if self.root.is_none() {
                 return Err(not_exported(number));
             }
-            let (replies, exports) = (body.replies.len(), body.exports.len());
-            let most = LENGTH + most_of_body(replies, exports, body.payload.len());
             let arrived = self.arrived.take();
             if let Some(held) = &mut self.held {
-                held.push_with(&Frame::Tell(number, body), most, arrived);
+                held.push_bytes(frame, arrived);
             }
             return Ok(());
         }
@@ -551,12 +559,6 @@ impl Inbound {
         in_hand::read(&self.core, unread, || last.actor.receive(encoding, payload));
         self.last = Some(last);
         Ok(())
-    }
-
-    /// Reads what has come, with all that is in it; of what was not read the other side is told.
-    fn read(&mut self, mut body: Body<'_>, read: impl FnOnce(&[u8]) -> Result<(), String>) {
-        let unread = unread(&mut body, self.arrived.take());
-        in_hand::read(&self.core, unread, || read(body.payload));
     }
 
     /// The other side is to hear when that is done with which actors were given.

@@ -44,6 +44,6 @@ pub use inbound::Inbound;
 #[doc(hidden)]
 pub use inbound::TakenOut;
 #[doc(hidden)]
-pub use link::{Death, Kept, Supervised};
+pub use link::{AnswerReader, Death, Kept, Supervised};
 pub use link::{Link, LinkBuilder};
 pub use tamtam_actor::link::Encoding;

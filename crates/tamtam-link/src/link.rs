@@ -18,7 +18,7 @@ use crate::frame::{Frame, Hello, ROOT, encoding_number};
 use crate::inbound::Inbound;
 use crate::untrusted::Untrusted;
 
-pub use crate::core::Supervised;
+pub use crate::core::{AnswerReader, Supervised};
 pub use crate::ending::Death;
 
 #[cfg(all(test, tamtam_loom))]
@@ -84,6 +84,7 @@ pub struct LinkBuilder {
     sender: Option<Box<dyn SendAtOnce>>,
     before_wait: Option<Box<dyn Fn() + Send + Sync>>,
     while_waiting: Option<WhileWaiting>,
+    answers: Option<Arc<dyn AnswerReader>>,
     supervised: Option<Arc<dyn Supervised>>,
     far_root: FarName,
 }
@@ -105,6 +106,7 @@ impl Link {
             sender: None,
             before_wait: None,
             while_waiting: None,
+            answers: None,
             supervised: None,
             far_root: FarName {
                 name: None,
@@ -431,6 +433,13 @@ impl LinkBuilder {
         self
     }
 
+    /// Has a thread that has asked the other side in a turn, and has nothing else to do, read the answer by this.
+    #[doc(hidden)]
+    pub fn read_answers_by(mut self, reader: Arc<dyn AnswerReader>) -> Self {
+        self.answers = Some(reader);
+        self
+    }
+
     /// A supervisor decides over the process of the other side's root, which is had by this.
     #[doc(hidden)]
     pub fn supervised(mut self, by: Arc<dyn Supervised>) -> Self {
@@ -485,6 +494,7 @@ impl LinkBuilder {
             sender: self.sender,
             before_wait: self.before_wait,
             while_waiting: self.while_waiting,
+            answers: self.answers,
             supervised: self.supervised,
             root_name: self.far_root,
         };

@@ -68,9 +68,9 @@ pub(crate) struct Over {
 }
 
 impl RootLog {
-    /// Keeps a message, whose frame takes so many bytes at most; with its descriptors, for whichever process is to have it.
-    pub(crate) fn push(&mut self, message: &Frame<'_>, most: usize, lent: Option<Lent>) {
-        self.kept.push_with(message, most, lent);
+    /// Keeps a message with its descriptors, for whichever process is to have it.
+    pub(crate) fn push(&mut self, message: &Body<'_>, lent: Option<Lent>) {
+        self.kept.push_message(message, lent);
     }
 
     /// As [`push`](RootLog::push), of a message that has nothing beside it.
@@ -257,12 +257,7 @@ mod tests {
     }
 
     fn push(log: &mut RootLog, bytes: usize) {
-        let body = Body {
-            replies: vec![].into(),
-            exports: vec![].into(),
-            payload: &vec![0; bytes],
-        };
-        log.push(&Frame::Tell(ROOT, body), bytes + 20, None);
+        log.push(&Body::plain(&vec![0; bytes]), None);
     }
 
     #[test]

@@ -3,6 +3,7 @@
 
 use std::any::TypeId;
 use std::collections::HashMap;
+use std::hash::{BuildHasherDefault, Hasher};
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Weak};
 
@@ -285,6 +286,30 @@ pub(crate) struct Unsent {
     pub(crate) count: u64,
     /// So many of them do not count as unconfirmed yet: a look into that table for each message would take longer than the message does.
     pub(crate) uncounted: u64,
+}
+
+/// The questions that the other side has, by the numbers of their replies.
+pub(crate) type PendingReplies = HashMap<u64, Pending, BuildHasherDefault<CountHasher>>;
+
+/// Hashes numbers that this side has counted, one after the other: the other side does not choose what is in the table, so they need not be mixed well.
+#[derive(Default)]
+pub(crate) struct CountHasher(u64);
+
+impl Hasher for CountHasher {
+    fn finish(&self) -> u64 {
+        self.0
+    }
+
+    fn write(&mut self, bytes: &[u8]) {
+        for byte in bytes {
+            self.write_u64(self.0 ^ u64::from(*byte));
+        }
+    }
+
+    fn write_u64(&mut self, number: u64) {
+        // The golden ratio spreads them over the high bits, and leaves the low ones different (Knuth, *The Art of Computer Programming*, 6.4).
+        self.0 = number.wrapping_mul(0x9e37_79b9_7f4a_7c15);
+    }
 }
 
 /// A question that the other side has.

@@ -291,12 +291,29 @@ impl Incoming {
         }
     }
 
+    /// Reads what has come into memory, and does not wait; `None` if nothing has, or it comes over the socket.
+    pub(crate) fn read_now(&mut self, bytes: &mut [u8]) -> io::Result<Option<usize>> {
+        let Incoming::Memory(reader, beside) = self else {
+            return Ok(None);
+        };
+        match reader.read(bytes) {
+            Ok(0) if !beside.is_gone() => Ok(None),
+            Ok(count) => Ok(Some(count)),
+            Err(CarrierError::Closed) => Ok(Some(0)),
+            Err(error) => Err(error.into()),
+        }
+    }
+
     /// Has what is received ask for descriptors where they do not come with the bytes.
     pub(crate) fn serve_descriptors(&self, inbound: &mut Inbound) {
         if let Incoming::Memory(_, beside) = self {
             let mut reader = DescriptorReader::new(Arc::clone(&beside.socket));
             inbound.fetch_descriptors(move |number| reader.fetch(number));
         }
+    }
+
+    pub(crate) fn is_memory(&self) -> bool {
+        matches!(self, Incoming::Memory(..))
     }
 
     /// What is beside the memory.

@@ -5,20 +5,31 @@
 //! reads its answer itself. The thread looks once a millisecond whether it is still to stay away: that is how late a message may be that
 //! comes when the asker has stopped asking. When two ask at once the thread reads again, and each only waits (as a leader among
 //! followers does, Schmidt and others, *Leader/Followers*, 2000).
+//!
+//! An asker may also be a thread that gives actors their turns. It reads when no turn is due, and does not sleep at that: if the answer takes long,
+//! or something else becomes due, the thread of the link reads again, and lends it less readily.
 
+use std::io;
+use std::os::fd::OwnedFd;
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
 use tamtam_actor::link::AwaitedAnswer;
-use tamtam_link::Inbound;
+use tamtam_link::{AnswerReader, Inbound};
 
 use crate::carried::Incoming;
 use crate::lock::lock;
 
 /// How much is read at once.
 const PORTION: usize = 64 << 10;
-/// So many answers in a row to one asker make that read itself.
+/// So many answers in a row to one asker make that read itself; at most, after it was in vain.
 const STREAK: u32 = 8;
+const LONGEST_STREAK: u32 = 1 << 15;
+/// So long a thread that gives turns looks for an answer. What takes longer is worth a wake-up.
+const LONGEST_LOOK: Duration = Duration::from_micros(20);
+/// So often it looks before others that wait for the processor have it for a moment: the other process may be one of them.
+const LOOKS_PER_YIELD: u32 = 64;
 /// And so many questions between two looks of the thread leave it to that.
 const KEEP: u64 = 2;
 /// So often the thread looks whether it is still to stay away.
@@ -34,6 +45,8 @@ const TICKS_BESIDE: u32 = 100;
 pub(crate) struct Reading {
     state: Mutex<State>,
     changed: Condvar,
+    /// Questions so far of turns, whose threads may read; of 2^64 there are a thousand million a second for 500 years.
+    asked_in_turns: AtomicU64,
 }
 
 #[derive(Default)]
@@ -45,8 +58,30 @@ struct State {
     /// Threads that wait now.
     waiting: u32,
     is_lent: bool,
+    /// So many answers in a row it takes to be lent, if it was in vain.
+    streak_in_vain: u32,
     /// The process says no more.
     is_over: bool,
+}
+
+/// How many questions there were, of threads and of turns.
+#[derive(Clone, Copy)]
+struct Asked {
+    by_threads: u64,
+    in_turns: u64,
+}
+
+impl Asked {
+    /// Whether there was one since. A turn that waits for its answer counts twice.
+    fn one_since(self, before: Self) -> bool {
+        let threads = self.by_threads - before.by_threads;
+        let turns = self.in_turns - before.in_turns;
+        matches!((threads, turns), (1, 0 | 1) | (0, 1))
+    }
+
+    fn since(self, before: Self) -> u64 {
+        self.by_threads - before.by_threads + (self.in_turns - before.in_turns)
+    }
 }
 
 struct Reader {
@@ -67,6 +102,20 @@ impl Reader {
         let read = self
             .incoming
             .read(&mut self.portion, &mut descriptors, deadline);
+        self.receive(read, descriptors)
+    }
+
+    /// As `read`, and `None` if nothing is there.
+    fn read_now(&mut self) -> Option<bool> {
+        let read = self.incoming.read_now(&mut self.portion);
+        self.receive(read, Vec::new())
+    }
+
+    fn receive(
+        &mut self,
+        read: io::Result<Option<usize>>,
+        descriptors: Vec<OwnedFd>,
+    ) -> Option<bool> {
         match read {
             Ok(None) => None,
             Ok(Some(0)) => Some(false),
@@ -83,6 +132,13 @@ impl Reader {
 impl Reading {
     fn lock(&self) -> MutexGuard<'_, State> {
         lock(&self.state)
+    }
+
+    fn asked(&self, state: &State) -> Asked {
+        Asked {
+            by_threads: state.asked,
+            in_turns: self.asked_in_turns.load(Ordering::Relaxed),
+        }
     }
 
     fn wait<'a>(&self, state: MutexGuard<'a, State>) -> MutexGuard<'a, State> {
@@ -117,7 +173,7 @@ impl Reading {
             portion: vec![0; PORTION].into(),
         });
         let beside = state.reader.as_ref().and_then(|it| it.incoming.beside());
-        let (mut streak, mut asked, mut ticks) = (0, state.asked, 0_u32);
+        let (mut streak, mut asked, mut ticks) = (0, self.asked(&state), 0_u32);
         loop {
             if state.is_over {
                 state.reader = None;
@@ -130,10 +186,10 @@ impl Reading {
                     // The thread that reads meanwhile may not hear of it otherwise.
                     beside.iter().for_each(|beside| beside.look());
                 }
-                let before = state.asked;
+                let before = self.asked(&state);
                 let waited = self.changed.wait_timeout(state, LOOK);
                 state = waited.unwrap_or_else(PoisonError::into_inner).0;
-                if state.waiting > 1 || state.asked - before < KEEP {
+                if state.waiting > 1 || self.asked(&state).since(before) < KEEP {
                     state.is_lent = false;
                 }
                 continue;
@@ -147,10 +203,11 @@ impl Reading {
             state = self.lock();
             state.reader = Some(reader);
             state.is_over |= !goes_on;
-            let is_one_answer = state.asked == asked + 1 && state.waiting <= 1;
+            let asked_now = self.asked(&state);
+            let is_one_answer = asked_now.one_since(asked) && state.waiting <= 1;
             streak = if is_one_answer { streak + 1 } else { 0 };
-            asked = state.asked;
-            if streak >= STREAK {
+            asked = asked_now;
+            if streak >= STREAK.max(state.streak_in_vain) {
                 streak = 0;
                 state.is_lent = true;
             }
@@ -182,6 +239,62 @@ impl Reading {
         }
         answer.wait();
         self.lock().waiting -= 1;
+    }
+}
+
+impl AnswerReader for Reading {
+    fn asked(&self) {
+        self.asked_in_turns.fetch_add(1, Ordering::Relaxed);
+    }
+
+    fn read_while(&self, goes_on: &mut dyn FnMut() -> bool) {
+        let mut state = self.lock();
+        let is_mine = state.is_lent && state.waiting == 0;
+        let Some(mut reader) = state
+            .reader
+            .take_if(|it| is_mine && it.incoming.is_memory())
+        else {
+            return;
+        };
+        drop(state);
+        let read = look(&mut reader, goes_on);
+        let mut state = self.lock();
+        state.reader = Some(reader);
+        state.is_over |= read == Some(false);
+        let streak = STREAK.max(state.streak_in_vain);
+        state.streak_in_vain = if read.is_some() {
+            streak / 2
+        } else {
+            (4 * streak).min(LONGEST_STREAK)
+        };
+        // The thread has it back, too, if one waits that has asked meanwhile.
+        state.is_lent &= read.is_some() && state.waiting == 0;
+        let is_wanted = state.is_over || !state.is_lent;
+        drop(state);
+        if is_wanted {
+            self.changed.notify_all();
+        }
+    }
+}
+
+/// Reads as soon as something is there; `None` if nothing comes in time.
+fn look(reader: &mut Reader, goes_on: &mut dyn FnMut() -> bool) -> Option<bool> {
+    let mut begun = None;
+    loop {
+        for _ in 0..LOOKS_PER_YIELD {
+            let read = reader.read_now();
+            if read.is_some() {
+                return read;
+            }
+            if !goes_on() {
+                return None;
+            }
+            std::hint::spin_loop();
+        }
+        if begun.get_or_insert_with(Instant::now).elapsed() > LONGEST_LOOK {
+            return None;
+        }
+        std::thread::yield_now();
     }
 }
 

@@ -26,8 +26,11 @@ impl Line {
                 }
                 if let Some(task) = self.next() {
                     task.run();
-                    if Unflushed::is_noted() {
-                        Unflushed::flush_when_through(self.is_due());
+                    if Unflushed::is_noted() && !Unflushed::flush_when_through(self.is_due()) {
+                        Unflushed::read_answers(|| {
+                            self.take_in();
+                            !self.is_due() && goes_on()
+                        });
                     }
                     backoff = Backoff::new();
                 } else if self.rest() {

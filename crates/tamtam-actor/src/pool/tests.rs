@@ -12,7 +12,7 @@ use super::lifo_slot::LifoSlot;
 use crate::context::Here;
 use crate::error::AskError;
 use crate::reply::Reply;
-use crate::task::Flushes;
+use crate::task::{Answers, Flushes};
 
 fn push<T>(ring: &Deque<T>, item: T) -> Result<(), T> {
     // SAFETY: each ring has one thread that uses the owner's methods.
@@ -346,4 +346,50 @@ fn what_is_left_is_flushed_when_its_thread_ends() {
 fn a_thread_that_is_not_a_pools_leaves_nothing() {
     let flushes = Arc::new(Flushes::default());
     assert_eq!([flushes.write(), flushes.write()], [false; 2]);
+}
+
+#[test]
+fn a_thread_of_a_pool_reads_what_its_turns_have_asked_when_it_has_nothing_else_to_do() {
+    tamtam_testing::within(Duration::from_secs(120), || {
+        let pool = Pool::with_threads(1);
+        let (say, said) = mpsc::channel();
+        let hearer = pool.spawn_fn(move |by, _| say.send((by, thread::current().id())).unwrap());
+        let answers = Answers::new(hearer, 100);
+        let asking = Arc::clone(&answers);
+        let asker = pool.spawn_fn(move |(), _| assert!(asking.ask()));
+        for _ in 0..100 {
+            asker.tell(()).unwrap();
+            let (read, heard) = said.recv().unwrap();
+            assert_eq!(read, heard);
+        }
+        assert_eq!(answers.looks.load(Ordering::SeqCst), 100);
+    });
+}
+
+#[test]
+fn a_thread_of_a_pool_leaves_answers_to_others_as_soon_as_it_has_something_else_to_do() {
+    tamtam_testing::within(Duration::from_secs(120), || {
+        let pool = Pool::with_threads(1);
+        let hearer = pool.spawn_fn(|_, _| {});
+        let answers = Answers::new(hearer, 0);
+        let asking = Arc::clone(&answers);
+        let asker = pool.spawn_fn(move |reply: Reply<bool>, _| reply.send(asking.ask()));
+        let other = pool.spawn_fn(|reply: Reply<()>, _| reply.send(()));
+        for round in 1..=100 {
+            assert_eq!(asker.ask(|reply| reply), Ok(true));
+            while answers.looks.load(Ordering::SeqCst) < round {
+                thread::yield_now();
+            }
+            // It looks by now, and for as long as there is nothing else.
+            assert_eq!(other.ask(|reply| reply), Ok(()));
+        }
+    });
+}
+
+#[test]
+fn a_thread_that_is_not_a_pools_leaves_answers_to_others() {
+    let pool = Pool::with_threads(1);
+    let answers = Answers::new(pool.spawn_fn(|_, _| {}), 0);
+    assert!(!answers.ask());
+    assert_eq!(answers.looks.load(Ordering::SeqCst), 0);
 }

@@ -18,8 +18,8 @@ pub(crate) use inject_slot::InjectSlot;
 pub(crate) use remembered::Remembered;
 #[cfg(feature = "tokio")]
 pub(crate) use tokio_worker::{BlockedWorker, RuntimeThread};
-#[cfg(test)]
-pub(crate) use unflushed::Flushes;
 pub(crate) use unflushed::Unflushed;
+#[cfg(test)]
+pub(crate) use unflushed::{Answers, Flushes};
 #[cfg(feature = "serde")]
-pub use unflushed::{Flush, flush_later};
+pub use unflushed::{Flush, ReadAnswers, flush_later, read_later};

@@ -1,4 +1,5 @@
-//! What a thread has written and not flushed: it does that when nothing more is due on it, or after a moment.
+//! What a thread has written and not flushed: it does that when nothing more is due on it, or after a moment. Then it may read the answers to what
+//! it has asked.
 //!
 //! A thread that gives one actor after another its turn may write many answers, and many questions, to one other process. The first of them is
 //! sent at once. Those behind it can be left until the thread is through with what is due, and then go in one piece: a piece costs a call of the
@@ -18,6 +19,14 @@ pub trait Flush: Send + Sync {
     fn flush(&self);
 }
 
+/// What reads the answers that come from another process.
+#[doc(hidden)]
+pub trait ReadAnswers: Send + Sync {
+    /// Reads on this thread, which has nothing else to do, until something was read or `goes_on` says otherwise. It may refuse, and does where that
+    /// would take long.
+    fn read_while(&self, goes_on: &mut dyn FnMut() -> bool);
+}
+
 /// So long after the first of them others are flushed between two turns, also if more is due. As long as a turn may last.
 const LONGEST: Duration = Duration::from_micros(50);
 
@@ -34,6 +43,8 @@ pub(crate) struct Unflushed {
     /// When the batch has begun that this thread is at: with something that was sent, or is left.
     begun: Option<Instant>,
     left: Vec<Arc<dyn Flush>>,
+    /// What has the answers to the last question of a turn.
+    answers: Option<Arc<dyn ReadAnswers>>,
 }
 
 impl Unflushed {
@@ -42,6 +53,7 @@ impl Unflushed {
             note: None,
             begun: None,
             left: Vec::new(),
+            answers: None,
         }
     }
 
@@ -70,9 +82,12 @@ impl Unflushed {
         IS_NOTED.get()
     }
 
-    /// From now on this thread flushes at once.
+    /// From now on this thread flushes at once, and leaves answers to others.
     pub(crate) fn end() {
-        Self::with(|thread| thread.note = None);
+        drop(Self::with(|thread| {
+            thread.note = None;
+            thread.answers.take()
+        }));
         Self::flush_all();
     }
 
@@ -88,6 +103,13 @@ impl Unflushed {
         }
         IS_NOTED.set(waits);
         waits
+    }
+
+    /// Nothing is due: reads the answers to what the last turns have asked, if that is the quickest way to them, while `goes_on`.
+    pub(crate) fn read_answers(mut goes_on: impl FnMut() -> bool) {
+        if let Some(answers) = Self::with(|thread| thread.answers.take()) {
+            answers.read_while(&mut goes_on);
+        }
     }
 
     /// Flushes, since this thread is about to sleep or to wait.
@@ -132,7 +154,18 @@ pub fn flush_later(
     left.unwrap_or_default()
 }
 
+/// A question was written, whose answer this gives: `false` if it is for others to read it. Else this thread does so once it has nothing else to do.
+pub fn read_later(give: impl FnOnce() -> Option<Arc<dyn ReadAnswers>>) -> bool {
+    Unflushed::with(|thread| {
+        let is_noted = thread.note.is_some_and(|note| note());
+        if is_noted {
+            thread.answers = give();
+        }
+        is_noted
+    })
+}
+
 #[cfg(test)]
 mod testing;
 #[cfg(test)]
-pub(crate) use testing::Flushes;
+pub(crate) use testing::{Answers, Flushes};

@@ -10,7 +10,7 @@ use tamtam_wait::seam::MutexGuard;
 use super::{BodyKind, Core, MOST_SCRATCH, State};
 use crate::descriptors::Lent;
 use crate::error::LinkEnd;
-use crate::frame::{Body, Frame, LENGTH, ROOT, Replies, most_of_body};
+use crate::frame::{Body, Frame, ROOT, Replies, most_of_body};
 use crate::in_hand::{self, Noted};
 use crate::root_log::attach;
 use crate::tables::Pending;
@@ -72,7 +72,7 @@ impl Core {
             replies,
             exports,
             lot,
-        } = *noted;
+        } = noted;
         let numbers: Replies = replies.iter().map(|(number, _)| *number).collect();
         let lot = lot.map(Arc::new);
         let length = most_of_body(numbers.len(), exports.len(), payload.len());
@@ -94,8 +94,8 @@ impl Core {
         }
         let lent = lot.map(|lot| state.lend(lot));
         let body = Body {
-            replies: (&numbers[..]).into(),
-            exports: exports.into(),
+            replies: numbers,
+            exports,
             payload,
         };
         self.put(state, kind, asked, body, lent);
@@ -116,8 +116,7 @@ impl Core {
         let state_now = &mut *state;
         match (kind, &mut state_now.log) {
             (BodyKind::Tell(ROOT, _), Some(log)) => {
-                let most = most_of_body(body.replies.len(), body.exports.len(), body.payload.len());
-                log.push(&Frame::Tell(ROOT, body), LENGTH + most, lent);
+                log.push(&body, lent);
             }
             (kind, _) => {
                 if let Some(lent) = &lent {
@@ -134,10 +133,12 @@ impl Core {
                 frame.write(&mut state_now.outgoing);
             }
         }
-        if is_waited_for {
-            self.written_now(state, had_outgoing);
-        } else {
-            self.written(state, had_outgoing);
+        if !is_waited_for {
+            return self.written(state, had_outgoing);
+        }
+        self.written_now(state, had_outgoing);
+        if matches!(kind, BodyKind::Tell(..)) {
+            self.asked();
         }
     }
 

@@ -24,6 +24,8 @@ mod pool;
 mod steps;
 #[cfg(target_os = "linux")]
 mod supervision;
+#[cfg(target_os = "linux")]
+mod turns;
 
 #[cfg(target_os = "linux")]
 fn main() {
@@ -46,6 +48,7 @@ fn main() {
         pool::tests(),
         steps::tests(),
         supervision::tests(),
+        turns::tests(),
     ]
     .concat();
     tamtam_testing::run_tests(None, tests)

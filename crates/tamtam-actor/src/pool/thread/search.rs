@@ -37,13 +37,18 @@ impl Shared {
     /// What a thread does before its next turn if there is a note: it may find that turn.
     #[inline(never)]
     fn see_to_note(&self, desk: &Desk, ring: usize, round: &mut ThreadRound) -> Option<Task> {
-        let has_queue = self.injector.length.load(Ordering::Relaxed) != 0;
-        let is_more_due = desk.next.is_full()
-            || desk.ring.len() != 0
-            || has_queue
-            || self.injector.inject_slot.is_full();
-        let is_unflushed = Unflushed::flush_when_through(is_more_due);
+        let is_more_due = || {
+            desk.next.is_full()
+                || desk.ring.len() != 0
+                || self.injector.length.load(Ordering::Relaxed) != 0
+                || self.injector.inject_slot.is_full()
+        };
+        let was_more_due = is_more_due();
+        let is_unflushed = Unflushed::flush_when_through(was_more_due);
         desk.pace.has_note.store(is_unflushed, Ordering::Relaxed);
+        if !was_more_due {
+            Unflushed::read_answers(|| !is_more_due());
+        }
         if desk.pace.was_long.load(Ordering::Relaxed) {
             desk.pace.was_long.store(false, Ordering::Relaxed);
             self.note_long(ring, round);

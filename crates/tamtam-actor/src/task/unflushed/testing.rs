@@ -4,7 +4,7 @@ use core::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::Arc;
 use std::sync::mpsc::Sender;
 
-use super::{Flush, flush_later};
+use super::{Flush, ReadAnswers, flush_later, read_later};
 use crate::address::Address;
 use crate::context::Here;
 use crate::reply::Reply;
@@ -83,6 +83,44 @@ impl Flushes {
             } else {
                 say.send(()).unwrap();
             }
+        }
+    }
+}
+
+/// What stands for a link whose answers come when they are looked for.
+pub(crate) struct Answers {
+    /// Where one goes that has come.
+    to: Address<std::thread::ThreadId>,
+    /// So many come; where there is none, a thread looks for it as long as it has nothing else to do.
+    left: AtomicUsize,
+    pub(crate) looks: AtomicUsize,
+}
+
+impl Answers {
+    pub(crate) fn new(to: Address<std::thread::ThreadId>, left: usize) -> Arc<Self> {
+        Arc::new(Answers {
+            to,
+            left: AtomicUsize::new(left),
+            looks: AtomicUsize::new(0),
+        })
+    }
+
+    /// `true` if this thread will look for the answer.
+    pub(crate) fn ask(self: &Arc<Self>) -> bool {
+        read_later(|| Some(Arc::clone(self) as _))
+    }
+}
+
+impl ReadAnswers for Answers {
+    fn read_while(&self, goes_on: &mut dyn FnMut() -> bool) {
+        self.looks.fetch_add(1, Ordering::SeqCst);
+        if self.left.load(Ordering::SeqCst) > 0 {
+            self.left.fetch_sub(1, Ordering::SeqCst);
+            self.to.tell(std::thread::current().id()).unwrap();
+            return;
+        }
+        while goes_on() {
+            std::thread::yield_now();
         }
     }
 }
