@@ -31,6 +31,7 @@ macro_rules! refuse {
 }
 
 mod deserializer;
+mod entries;
 mod error;
 mod flatten;
 mod items;
@@ -38,6 +39,7 @@ mod key;
 mod mapping;
 mod member_name;
 mod members;
+mod object;
 mod serializer;
 mod sink;
 mod visit;
