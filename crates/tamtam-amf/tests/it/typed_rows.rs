@@ -315,7 +315,7 @@ fn members_of_all_kinds_come_in_any_order_of_scalars_and_others() {
     let mixed = |n: u8, within: Option<Box<Mixed>>| Mixed {
         first: i16::from(n) - 2,
         named: (0..n % 3).map(|at| (format!("n{at}"), at)).collect(),
-        second: (n % 2 == 0).then(|| "red".to_owned()),
+        second: n.is_multiple_of(2).then(|| "red".to_owned()),
         pair: (n, (n % 2 == 1).then_some(Place { x: 300 })),
         third: 1 << (10 * n),
         kind: if n == 2 {
