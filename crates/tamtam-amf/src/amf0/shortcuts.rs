@@ -18,7 +18,7 @@ const END: [u8; 3] = [0, 0, OBJECT_END];
 
 /// A place among the members of an object, ahead of where its decoder stands.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Ahead<'a> {
+pub(crate) struct MembersAhead<'a> {
     rest: &'a [u8],
     /// Values that were read.
     read: usize,
@@ -26,7 +26,7 @@ pub(crate) struct Ahead<'a> {
     most: usize,
 }
 
-impl<'a> Ahead<'a> {
+impl<'a> MembersAhead<'a> {
     /// The name of the next member, which may be the expected one; `None` where none is.
     #[inline]
     pub(crate) fn name(&mut self, expected: Option<&'static str>) -> Option<&'a str> {
@@ -92,9 +92,9 @@ impl<'a> Ahead<'a> {
 impl<'a> Decoder<'a> {
     /// The members of an object, where a name is next.
     #[inline]
-    pub(crate) fn ahead(&self) -> Option<Ahead<'a>> {
+    pub(crate) fn ahead(&self) -> Option<MembersAhead<'a>> {
         let names = matches!(self.frame, Frame::Named { waiting: false });
-        names.then(|| Ahead {
+        names.then(|| MembersAhead {
             rest: self.input.rest(),
             read: 0,
             most: self.input.admitted(),
@@ -103,7 +103,7 @@ impl<'a> Decoder<'a> {
 
     /// Goes to where members were read [ahead](Self::ahead); whether the value of the last name is next.
     #[inline]
-    pub(crate) fn catch_up(&mut self, ahead: &Ahead<'a>, waiting: bool) {
+    pub(crate) fn catch_up(&mut self, ahead: &MembersAhead<'a>, waiting: bool) {
         let bytes = self.input.left() - ahead.rest.len();
         self.input.advance_by(bytes, ahead.read);
         self.frame = Frame::Named { waiting };
@@ -111,7 +111,7 @@ impl<'a> Decoder<'a> {
 
     /// Ends the object whose members were read [ahead](Self::ahead), within another container.
     #[inline]
-    pub(crate) fn end_ahead(&mut self, ahead: &Ahead<'a>) -> bool {
+    pub(crate) fn end_ahead(&mut self, ahead: &MembersAhead<'a>) -> bool {
         self.catch_up(ahead, false);
         let ends = ahead.is_at_end() && self.around.len() >= 2;
         if ends {

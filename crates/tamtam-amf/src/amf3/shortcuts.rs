@@ -13,12 +13,12 @@ pub(crate) struct Opened<'a> {
     /// How many members are sealed.
     pub(crate) sealed: usize,
     /// Their values, if there are no others.
-    pub(crate) ahead: Option<Ahead<'a>>,
+    pub(crate) ahead: Option<SealedAhead<'a>>,
 }
 
 /// A place among the values of an object that has sealed members alone, ahead of where its decoder stands.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Ahead<'a> {
+pub(crate) struct SealedAhead<'a> {
     rest: &'a [u8],
     /// Values that were read.
     read: usize,
@@ -95,7 +95,7 @@ impl<'a> Decoder<'a> {
         Some(Opened {
             traits: number,
             sealed,
-            ahead: (!dynamic).then_some(Ahead {
+            ahead: (!dynamic).then_some(SealedAhead {
                 rest: after,
                 read: 0,
             }),
@@ -104,9 +104,9 @@ impl<'a> Decoder<'a> {
 
     /// The values of an object with sealed members alone: they were announced, and are within the limits then.
     #[inline]
-    pub(crate) fn ahead(&self) -> Option<Ahead<'a>> {
+    pub(crate) fn ahead(&self) -> Option<SealedAhead<'a>> {
         let values = matches!(self.frame, Frame::Values { names: false, .. });
-        (values && self.input.admits_announced()).then(|| Ahead {
+        (values && self.input.admits_announced()).then(|| SealedAhead {
             rest: self.input.rest(),
             read: 0,
         })
@@ -114,7 +114,7 @@ impl<'a> Decoder<'a> {
 
     /// Goes to where values were read [ahead](Self::ahead).
     #[inline]
-    pub(crate) fn catch_up(&mut self, ahead: &Ahead<'a>) {
+    pub(crate) fn catch_up(&mut self, ahead: &SealedAhead<'a>) {
         if let Frame::Values { left, .. } = &mut self.frame {
             *left -= ahead.read as u32;
             let bytes = self.input.left() - ahead.rest.len();
@@ -158,7 +158,7 @@ impl<'a> Decoder<'a> {
     }
 }
 
-impl<'a> Ahead<'a> {
+impl<'a> SealedAhead<'a> {
     /// The next value if it is a scalar.
     #[inline(always)]
     pub(crate) fn scalar(

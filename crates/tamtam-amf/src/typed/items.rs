@@ -146,9 +146,9 @@ impl<'de> Source<'_, 'de> {
 pub(super) enum Ahead<'de> {
     /// None is.
     Nothing,
-    Amf0(amf0::Ahead<'de>),
+    Amf0(amf0::MembersAhead<'de>),
     /// The names are those of the sealed members, and there are no others.
-    Amf3(Rc<[&'de str]>, amf3::Ahead<'de>),
+    Amf3(Rc<[&'de str]>, amf3::SealedAhead<'de>),
 }
 
 /// An object of AMF3 that is open.

@@ -39,9 +39,9 @@ mod key;
 mod mapping;
 mod member_name;
 mod members;
-mod object;
 mod serializer;
 mod sink;
+mod struct_entries;
 mod visit;
 
 use serde::de::Deserialize;

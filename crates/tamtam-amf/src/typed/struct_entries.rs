@@ -25,7 +25,7 @@ impl<'de> Deserializer<'_, '_, 'de> {
     ) -> Result<V::Value> {
         let entries = Entries::of(self, Container::Object, Some(fields));
         let is_ahead = entries.takes_any_name() && !matches!(ahead, Ahead::Nothing);
-        let mut members = Object {
+        let mut members = StructEntries {
             entries,
             fields,
             ahead,
@@ -41,7 +41,7 @@ impl<'de> Deserializer<'_, '_, 'de> {
 }
 
 /// The members of an object.
-struct Object<'f, 'm, 'd, 'de> {
+struct StructEntries<'f, 'm, 'd, 'de> {
     /// What reads where nothing is read ahead.
     entries: Entries<'f, 'm, 'd, 'de>,
     fields: &'static [&'static str],
@@ -60,7 +60,7 @@ enum Next {
     Left,
 }
 
-impl<'de> Object<'_, '_, '_, 'de> {
+impl<'de> StructEntries<'_, '_, '_, 'de> {
     /// Leaves what follows to the deserializer.
     #[inline]
     fn catch_up(&mut self) {
@@ -163,7 +163,7 @@ impl<'de> Object<'_, '_, '_, 'de> {
     }
 }
 
-impl<'de> MapAccess<'de> for Object<'_, '_, '_, 'de> {
+impl<'de> MapAccess<'de> for StructEntries<'_, '_, '_, 'de> {
     type Error = Failure;
 
     #[inline]
@@ -182,7 +182,7 @@ impl<'de> MapAccess<'de> for Object<'_, '_, '_, 'de> {
 }
 
 /// The value of a member.
-struct Value<'s, 'f, 'm, 'd, 'de>(&'s mut Object<'f, 'm, 'd, 'de>);
+struct Value<'s, 'f, 'm, 'd, 'de>(&'s mut StructEntries<'f, 'm, 'd, 'de>);
 
 macro_rules! by_detour {
     ($($method:ident($($argument:ident: $type:ty),*))*) => { $(
