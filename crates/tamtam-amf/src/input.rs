@@ -99,6 +99,24 @@ impl<'a> Input<'a> {
         self.bytes.len() <= self.limits.bytes && self.values < self.limits.values
     }
 
+    /// How many values that were not announced are within the limits.
+    #[cfg(feature = "serde")]
+    #[inline]
+    pub(crate) fn admitted(&self) -> usize {
+        match self.bytes.len() <= self.limits.bytes {
+            true => self.limits.values.saturating_sub(self.values),
+            false => 0,
+        }
+    }
+
+    /// Goes over bytes of the [`rest`](Self::rest), of which so many values were taken that were not announced.
+    #[cfg(feature = "serde")]
+    #[inline]
+    pub(crate) fn advance_by(&mut self, bytes: usize, values: usize) {
+        self.position += bytes;
+        self.values += values;
+    }
+
     /// Goes over a value of the [`rest`](Self::rest) that was not announced.
     #[cfg(feature = "serde")]
     #[inline]
@@ -128,7 +146,7 @@ impl<'a> Input<'a> {
     /// Nothing is copied to be given up: numbers that were written one by one and are then read together make processors
     /// wait.
     #[cfg(feature = "serde")]
-    #[inline]
+    #[inline(always)]
     pub(crate) fn open(&mut self, bytes: usize, announced: bool, count: usize) -> bool {
         let owed = self.owed - usize::from(announced);
         let fits = count <= (self.left() - bytes).saturating_sub(owed)

@@ -32,4 +32,4 @@ pub(crate) use decoder::Streamed;
 pub(crate) use encoder::{length_of, name_length};
 pub(crate) use marker::{BOOLEAN, NULL, NUMBER, OBJECT, STRING};
 #[cfg(feature = "serde")]
-pub(crate) use shortcuts::Member;
+pub(crate) use shortcuts::{Member, MembersAhead};

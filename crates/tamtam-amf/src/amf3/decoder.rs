@@ -553,6 +553,14 @@ impl<'a> Decoder<'a> {
         }
     }
 
+    /// The names of the sealed members.
+    pub(crate) fn members(&self, traits: usize) -> Option<&[&'a str]> {
+        match self.traits.get(traits)? {
+            Described::Plain { members, .. } => Some(members),
+            Described::Externalizable { .. } => None,
+        }
+    }
+
     /// How many members are sealed, and the class.
     pub(crate) fn described(&self, traits: usize) -> (usize, &'a str) {
         match self.traits.get(traits) {

@@ -46,7 +46,7 @@ pub(crate) fn read(input: &mut Input<'_>) -> Result<u32, DecodeError> {
 
 /// The 29 bits that bytes begin with, and what follows them.
 #[cfg(feature = "serde")]
-#[inline]
+#[inline(always)]
 pub(crate) fn split(bytes: &[u8]) -> Option<(u32, &[u8])> {
     match *bytes {
         [byte @ 0..0x80, ref rest @ ..] => Some((byte.into(), rest)),

@@ -32,6 +32,6 @@ pub use value::{Array, Dictionary, Object, Properties, Value, Vector};
 #[cfg(feature = "serde")]
 pub(crate) use external::is_collection;
 #[cfg(feature = "serde")]
-pub(crate) use shortcuts::Opened;
+pub(crate) use shortcuts::{Opened, SealedAhead};
 pub(crate) use tables::Tables;
 pub(crate) use tree::{References, resolve};

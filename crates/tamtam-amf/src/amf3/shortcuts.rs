@@ -8,10 +8,20 @@ use super::marker::{DOUBLE, FALSE, INTEGER, NULL, OBJECT, STRING, TRUE, UNDEFINE
 use crate::scalar::Scalar;
 
 /// The traits of an object that has begun.
-pub(crate) struct Opened {
+pub(crate) struct Opened<'a> {
     pub(crate) traits: usize,
     /// How many members are sealed.
     pub(crate) sealed: usize,
+    /// Their values, if there are no others.
+    pub(crate) ahead: Option<SealedAhead<'a>>,
+}
+
+/// A place among the values of an object that has sealed members alone, ahead of where its decoder stands.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct SealedAhead<'a> {
+    rest: &'a [u8],
+    /// Values that were read.
+    read: usize,
 }
 
 impl<'a> Decoder<'a> {
@@ -25,34 +35,11 @@ impl<'a> Decoder<'a> {
         let rest = self.input.rest();
         let (&marker, after) = rest.split_first()?;
         let (value, after) = match marker {
-            NULL | UNDEFINED => (Scalar::Null, after),
-            FALSE => (Scalar::Boolean(false), after),
-            TRUE => (Scalar::Boolean(true), after),
-            INTEGER => {
-                let (number, after) = integer::split(after)?;
-                (Scalar::Integer(integer::signed(number)), after)
-            }
-            DOUBLE => {
-                let (number, after) = after.split_first_chunk()?;
-                (Scalar::Number(f64::from_be_bytes(*number)), after)
-            }
             STRING => {
-                let (head, after) = integer::split(after)?;
-                let length = (head >> 1) as usize;
-                if head & 1 == 0 {
-                    let text = self.strings.get(length)?.text;
-                    self.input.repeat(text.len(), 0).ok()?;
-                    (Scalar::Text(text), after)
-                } else {
-                    let (text, after) = after.split_at_checked(length)?;
-                    let text = std::str::from_utf8(text).ok()?;
-                    if !text.is_empty() {
-                        self.strings.push(Known { text, shared: None });
-                    }
-                    (Scalar::Text(text), after)
-                }
+                let (text, after) = self.text_ahead(after)?;
+                (Scalar::Text(text), after)
             }
-            _ => return None,
+            marker => plain(marker, after)?,
         };
         if !self.input.pass(rest.len() - after.len(), announced) {
             return None;
@@ -70,7 +57,7 @@ impl<'a> Decoder<'a> {
     /// Begins the object that is next within a container, if its traits were there before and it is of this class, or of
     /// none.
     #[inline]
-    pub(crate) fn next_object(&mut self, class: Option<&str>) -> Option<Opened> {
+    pub(crate) fn next_object(&mut self, class: Option<&str>) -> Option<Opened<'a>> {
         let (around, announced) = after_value(self.frame)?;
         let (start, rest) = (self.input.position(), self.input.rest());
         let (&OBJECT, after) = rest.split_first()? else {
@@ -108,7 +95,49 @@ impl<'a> Decoder<'a> {
         Some(Opened {
             traits: number,
             sealed,
+            ahead: (!dynamic).then_some(SealedAhead {
+                rest: after,
+                read: 0,
+            }),
         })
+    }
+
+    /// The values of an object with sealed members alone: they were announced, and are within the limits then.
+    #[inline]
+    pub(crate) fn ahead(&self) -> Option<SealedAhead<'a>> {
+        let values = matches!(self.frame, Frame::Values { names: false, .. });
+        (values && self.input.admits_announced()).then(|| SealedAhead {
+            rest: self.input.rest(),
+            read: 0,
+        })
+    }
+
+    /// Goes to where values were read [ahead](Self::ahead).
+    #[inline]
+    pub(crate) fn catch_up(&mut self, ahead: &SealedAhead<'a>) {
+        if let Frame::Values { left, .. } = &mut self.frame {
+            *left -= ahead.read as u32;
+            let bytes = self.input.left() - ahead.rest.len();
+            self.input.advance(bytes, ahead.read);
+        }
+    }
+
+    /// The text after the marker of a value that is read ahead, and what follows it.
+    #[inline(never)]
+    pub(crate) fn text_ahead(&mut self, bytes: &'a [u8]) -> Option<(&'a str, &'a [u8])> {
+        let (head, after) = integer::split(bytes)?;
+        let length = (head >> 1) as usize;
+        if head & 1 == 0 {
+            let text = self.strings.get(length)?.text;
+            self.input.repeat(text.len(), 0).ok()?;
+            return Some((text, after));
+        }
+        let (text, after) = after.split_at_checked(length)?;
+        let text = std::str::from_utf8(text).ok()?;
+        if !text.is_empty() {
+            self.strings.push(Known { text, shared: None });
+        }
+        Some((text, after))
     }
 
     /// Ends a container within another one, if it has no more values.
@@ -127,6 +156,73 @@ impl<'a> Decoder<'a> {
         self.close();
         true
     }
+}
+
+impl<'a> SealedAhead<'a> {
+    /// The next value if it is a scalar.
+    #[inline(always)]
+    pub(crate) fn scalar(
+        &mut self,
+        text: impl FnOnce(&'a [u8]) -> Option<(&'a str, &'a [u8])>,
+    ) -> Option<Scalar<'a>> {
+        let (&marker, after) = self.rest.split_first()?;
+        let (value, after) = match marker {
+            STRING => {
+                let (text, after) = text(after)?;
+                (Scalar::Text(text), after)
+            }
+            marker => plain(marker, after)?,
+        };
+        self.rest = after;
+        self.read += 1;
+        Some(value)
+    }
+
+    /// The next value if it is an integer.
+    #[inline(always)]
+    pub(crate) fn integer(&mut self) -> Option<i32> {
+        let (&INTEGER, after) = self.rest.split_first()? else {
+            return None;
+        };
+        let (number, after) = integer::split(after)?;
+        self.rest = after;
+        self.read += 1;
+        Some(integer::signed(number))
+    }
+
+    /// Whether the next value is null, which is gone over then; `None` where it may be no scalar.
+    #[inline]
+    pub(crate) fn null(&mut self) -> Option<bool> {
+        let (&marker, after) = self.rest.split_first()?;
+        match marker {
+            NULL | UNDEFINED => {
+                self.rest = after;
+                self.read += 1;
+                Some(true)
+            }
+            FALSE..=STRING => Some(false),
+            _ => None,
+        }
+    }
+}
+
+/// The scalar of this marker, but a text, and what follows it.
+#[inline(always)]
+fn plain(marker: u8, after: &[u8]) -> Option<(Scalar<'_>, &[u8])> {
+    Some(match marker {
+        INTEGER => {
+            let (number, after) = integer::split(after)?;
+            (Scalar::Integer(integer::signed(number)), after)
+        }
+        DOUBLE => {
+            let (number, after) = after.split_first_chunk()?;
+            (Scalar::Number(f64::from_be_bytes(*number)), after)
+        }
+        NULL | UNDEFINED => (Scalar::Null, after),
+        FALSE => (Scalar::Boolean(false), after),
+        TRUE => (Scalar::Boolean(true), after),
+        _ => return None,
+    })
 }
 
 /// The frame after a value that stands in this one, and whether it was announced; `None` where no value can be next.

@@ -2,17 +2,16 @@
 
 use serde::de::value::SeqDeserializer;
 use serde::de::{
-    DeserializeSeed, EnumAccess, Error as _, IntoDeserializer, MapAccess, SeqAccess, Unexpected,
+    DeserializeSeed, EnumAccess, Error as _, IntoDeserializer, SeqAccess, Unexpected,
     VariantAccess, Visitor,
 };
 use serde::forward_to_deserialize_any;
 
-use super::error::DeserializeError;
+use super::error::{DeserializeError, Failure};
 use super::items::{Begin, Bytes, Container, Item, Items, Text};
 use super::mapping::Mapping;
 use super::member_name::MemberName;
 use super::visit::{visit_number, visit_scalar, visit_vector};
-use crate::amf0::Member;
 use crate::input::CopiedNames;
 use crate::scalar::Scalar;
 use crate::{Cause, DecodeError};
@@ -20,17 +19,17 @@ use crate::{Cause, DecodeError};
 /// The most values that room is reserved for before they are there.
 const MOST_RESERVED: usize = 4_096;
 
-type Result<T, E = DeserializeError> = std::result::Result<T, E>;
+type Result<T, E = Failure> = std::result::Result<T, E>;
 
 /// Makes Rust values of items.
 pub(super) struct Deserializer<'m, 'd, 'de> {
-    mapping: &'m Mapping,
-    items: Items<'d, 'de>,
+    pub(super) mapping: &'m Mapping,
+    pub(super) items: Items<'d, 'de>,
     /// An item that was looked at.
-    next: Option<Item<'de>>,
+    pub(super) next: Option<Item<'de>>,
     met_reference: bool,
     /// The names that maps were given.
-    names: CopiedNames,
+    pub(super) names: CopiedNames,
     /// The struct that was asked for last, and its class: mostly those of the next object, too.
     last: Option<(&'static str, Option<&'m str>)>,
 }
@@ -49,7 +48,7 @@ impl<'m, 'd, 'de> Deserializer<'m, 'd, 'de> {
     }
 
     /// The one value.
-    pub(super) fn value<T: serde::Deserialize<'de>>(&mut self) -> Result<T> {
+    pub(super) fn value<T: serde::Deserialize<'de>>(&mut self) -> Result<T, DeserializeError> {
         let value = T::deserialize(&mut *self);
         value.map_err(|error| error.at(self.items.position()))
     }
@@ -65,7 +64,7 @@ impl<'m, 'd, 'de> Deserializer<'m, 'd, 'de> {
     }
 
     #[inline]
-    fn take(&mut self) -> Result<Item<'de>> {
+    pub(super) fn take(&mut self) -> Result<Item<'de>> {
         match self.next.take() {
             Some(item) => Ok(item),
             None => Ok(self.items.next()?),
@@ -79,7 +78,7 @@ impl<'m, 'd, 'de> Deserializer<'m, 'd, 'de> {
         }
         match &self.next {
             Some(item) => Ok(item),
-            None => Err(DeserializeError::custom("there is no value")),
+            None => Err(Failure::custom("there is no value")),
         }
     }
 
@@ -130,7 +129,7 @@ impl<'m, 'd, 'de> Deserializer<'m, 'd, 'de> {
             Item::Vector(element, bytes) => visit_vector(element, &bytes, visitor),
             Item::Shared(index) => self.shared(index),
             Item::Begin(begin) => self.visit_container(begin, visitor),
-            Item::Name(_) | Item::End => Err(DeserializeError::custom("there is no value")),
+            Item::Name(_) | Item::End => Err(Failure::custom("there is no value")),
         }
     }
 
@@ -159,29 +158,6 @@ impl<'m, 'd, 'de> Deserializer<'m, 'd, 'de> {
         let value = visitor.visit_seq(&mut list)?;
         if !list.ended {
             list.end()?;
-        }
-        Ok(value)
-    }
-
-    #[inline]
-    fn visit_named<V: Visitor<'de>>(
-        &mut self,
-        kind: Container,
-        visitor: V,
-        fields: Option<&'static [&'static str]>,
-    ) -> Result<V::Value> {
-        let mut members = Entries {
-            kind,
-            refuses: fields.is_some() && self.mapping.refuses_unknown(),
-            fields: fields.unwrap_or_default(),
-            place: 0,
-            dense: 0,
-            ended: false,
-            from: self,
-        };
-        let value = visitor.visit_map(&mut members)?;
-        while !members.ended {
-            members.next_entry::<serde::de::IgnoredAny, serde::de::IgnoredAny>()?;
         }
         Ok(value)
     }
@@ -220,7 +196,7 @@ impl<'m, 'd, 'de> Deserializer<'m, 'd, 'de> {
                 if let (Some(expected), Some(found)) = (class, &begin.class)
                     && found.as_str() != expected
                 {
-                    return Err(DeserializeError::custom(format_args!(
+                    return Err(Failure::custom(format_args!(
                         "an object of the class {:?}, expected {expected:?}",
                         found.as_str()
                     )));
@@ -254,7 +230,7 @@ impl<'de> From<Scalar<'de>> for Item<'de> {
 }
 
 impl<'de> serde::Deserializer<'de> for &mut Deserializer<'_, '_, 'de> {
-    type Error = DeserializeError;
+    type Error = Failure;
 
     #[inline]
     fn deserialize_any<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value> {
@@ -331,8 +307,10 @@ impl<'de> serde::Deserializer<'de> for &mut Deserializer<'_, '_, 'de> {
         visitor: V,
     ) -> Result<V::Value> {
         let class = self.class_of(name);
-        if self.next.is_none() && self.items.begin_object(class) {
-            return self.visit_named(Container::Object, visitor, Some(fields));
+        if self.next.is_none()
+            && let Some(ahead) = self.items.begin_object(class)
+        {
+            return self.visit_object(ahead, visitor, fields);
         }
         self.object(visitor, Some(fields), class)
     }
@@ -347,7 +325,7 @@ impl<'de> serde::Deserializer<'de> for &mut Deserializer<'_, '_, 'de> {
         let begin = match self.take()? {
             Item::Begin(begin) => begin,
             Item::Text(text) => {
-                let variant: serde::de::value::StrDeserializer<'_, DeserializeError> =
+                let variant: serde::de::value::StrDeserializer<'_, Failure> =
                     text.as_str().into_deserializer();
                 return visitor.visit_enum(variant);
             }
@@ -368,7 +346,7 @@ impl<'de> serde::Deserializer<'de> for &mut Deserializer<'_, '_, 'de> {
         }
         let Item::Name(variant) = self.take()? else {
             let found = Unexpected::Other("a container without the name of a variant");
-            return Err(DeserializeError::invalid_type(found, &visitor));
+            return Err(Failure::invalid_type(found, &visitor));
         };
         let value = visitor.visit_enum(Variant {
             name: variant,
@@ -376,7 +354,7 @@ impl<'de> serde::Deserializer<'de> for &mut Deserializer<'_, '_, 'de> {
         })?;
         match self.take()? {
             Item::End => Ok(value),
-            _ => Err(DeserializeError::custom(
+            _ => Err(Failure::custom(
                 "an object with more members than the one of a variant",
             )),
         }
@@ -388,7 +366,7 @@ impl<'de> serde::Deserializer<'de> for &mut Deserializer<'_, '_, 'de> {
             match self.take()? {
                 Item::Begin(_) => open += 1,
                 Item::End if open == 0 => {
-                    return Err(DeserializeError::custom("there is no value"));
+                    return Err(Failure::custom("there is no value"));
                 }
                 Item::End => open -= 1,
                 Item::Name(_) => continue,
@@ -428,7 +406,7 @@ impl List<'_, '_, '_, '_> {
 }
 
 impl<'de> SeqAccess<'de> for List<'_, '_, '_, 'de> {
-    type Error = DeserializeError;
+    type Error = Failure;
 
     #[inline]
     fn next_element_seed<T: DeserializeSeed<'de>>(&mut self, seed: T) -> Result<Option<T::Value>> {
@@ -447,7 +425,7 @@ impl<'de> SeqAccess<'de> for List<'_, '_, '_, 'de> {
             Item::Name(name) => {
                 let place = self.place;
                 if !self.named || name.as_str().parse() != Ok(place) {
-                    return Err(DeserializeError::custom(format_args!(
+                    return Err(Failure::custom(format_args!(
                         "an array with the name {:?} at the place {place} of a sequence",
                         name.as_str()
                     )));
@@ -464,87 +442,6 @@ impl<'de> SeqAccess<'de> for List<'_, '_, '_, 'de> {
     }
 }
 
-/// The members of a map.
-struct Entries<'f, 'm, 'd, 'de> {
-    from: &'f mut Deserializer<'m, 'd, 'de>,
-    kind: Container,
-    /// Those that a type has, if that is known.
-    fields: &'static [&'static str],
-    /// Whether others are refused.
-    refuses: bool,
-    /// How many names were read: mostly they come in the order of the type.
-    place: usize,
-    /// Values of an array without a name.
-    dense: usize,
-    ended: bool,
-}
-
-impl<'de> Entries<'_, '_, '_, 'de> {
-    #[inline]
-    fn key<K: DeserializeSeed<'de>>(
-        &mut self,
-        name: Text<'de>,
-        seed: K,
-    ) -> Result<Option<K::Value>> {
-        // A map keeps a copy of each; a struct knows its own.
-        if self.fields.is_empty() {
-            let counted = self.from.names.add(name.as_str().len());
-            counted.map_err(|cause| DecodeError {
-                position: self.from.items.position(),
-                cause,
-            })?;
-        }
-        if self.refuses && !self.fields.contains(&name.as_str()) {
-            return Err(DeserializeError::unknown_field(name.as_str(), self.fields));
-        }
-        seed.deserialize(MemberName(name)).map(Some)
-    }
-}
-
-impl<'de> MapAccess<'de> for Entries<'_, '_, '_, 'de> {
-    type Error = DeserializeError;
-
-    #[inline]
-    fn next_key_seed<K: DeserializeSeed<'de>>(&mut self, seed: K) -> Result<Option<K::Value>> {
-        if self.ended {
-            return Ok(None);
-        }
-        if self.from.next.is_none() {
-            let expected = self.fields.get(self.place).copied();
-            self.place += 1;
-            match self.from.items.member(expected) {
-                Some(Member::Name(name)) => return self.key(Text::Borrowed(name), seed),
-                Some(Member::End) => {
-                    self.ended = true;
-                    return Ok(None);
-                }
-                None => {}
-            }
-        }
-        let name = match self.from.take()? {
-            Item::End => {
-                self.ended = true;
-                return Ok(None);
-            }
-            Item::Name(name) => name,
-            item => {
-                self.from.next = Some(item);
-                if self.kind == Container::Dictionary {
-                    return seed.deserialize(&mut *self.from).map(Some);
-                }
-                self.dense += 1;
-                Text::Shared((self.dense - 1).to_string().into())
-            }
-        };
-        self.key(name, seed)
-    }
-
-    #[inline]
-    fn next_value_seed<T: DeserializeSeed<'de>>(&mut self, seed: T) -> Result<T::Value> {
-        seed.deserialize(&mut *self.from)
-    }
-}
-
 /// A variant of an enum that has a content.
 struct Variant<'f, 'm, 'd, 'de> {
     from: &'f mut Deserializer<'m, 'd, 'de>,
@@ -552,7 +449,7 @@ struct Variant<'f, 'm, 'd, 'de> {
 }
 
 impl<'f, 'm, 'd, 'de> EnumAccess<'de> for Variant<'f, 'm, 'd, 'de> {
-    type Error = DeserializeError;
+    type Error = Failure;
     type Variant = &'f mut Deserializer<'m, 'd, 'de>;
 
     fn variant_seed<V: DeserializeSeed<'de>>(self, seed: V) -> Result<(V::Value, Self::Variant)> {
@@ -562,7 +459,7 @@ impl<'f, 'm, 'd, 'de> EnumAccess<'de> for Variant<'f, 'm, 'd, 'de> {
 }
 
 impl<'de> VariantAccess<'de> for &mut Deserializer<'_, '_, 'de> {
-    type Error = DeserializeError;
+    type Error = Failure;
 
     fn unit_variant(self) -> Result<()> {
         // Null, or an object of a class that has no members of its own.

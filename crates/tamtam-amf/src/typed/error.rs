@@ -38,10 +38,15 @@ pub enum DeserializeError {
     },
 }
 
-impl DeserializeError {
-    /// Names the place, where it is not known.
-    pub(super) fn at(self, place: usize) -> Self {
-        match self {
+/// A [`DeserializeError`] on its way, a pointer: what is handed back with each value stays small, and that is mostly a value.
+#[derive(Debug, Error)]
+#[error(transparent)]
+pub(super) struct Failure(Box<DeserializeError>);
+
+impl Failure {
+    /// What it is, with the place where that is not known.
+    pub(super) fn at(self, place: usize) -> DeserializeError {
+        match *self.0 {
             DeserializeError::Type {
                 position: 0,
                 message,
@@ -51,6 +56,20 @@ impl DeserializeError {
             },
             known => known,
         }
+    }
+}
+
+impl From<DecodeError> for Failure {
+    #[cold]
+    fn from(error: DecodeError) -> Self {
+        Self(Box::new(error.into()))
+    }
+}
+
+impl de::Error for Failure {
+    #[cold]
+    fn custom<T: Display>(message: T) -> Self {
+        Self(Box::new(de::Error::custom(message)))
     }
 }
 

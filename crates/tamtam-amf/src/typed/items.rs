@@ -1,5 +1,6 @@
 //! The items of a value, of either format or of a tree, as a deserializer takes them.
 
+use std::rc::Rc;
 use std::sync::Arc;
 use std::vec;
 
@@ -115,6 +116,8 @@ pub(super) struct Items<'d, 'de> {
     collections: Vec<usize>,
     /// Containers that were open in all.
     depth: usize,
+    /// The names of the sealed members of traits, once an object that has them alone was read.
+    names: Vec<Option<Rc<[&'de str]>>>,
 }
 
 #[derive(Debug)]
@@ -138,6 +141,16 @@ impl<'de> Source<'_, 'de> {
     }
 }
 
+/// The members of an object, which are read ahead of the decoder.
+#[derive(Debug)]
+pub(super) enum Ahead<'de> {
+    /// None is.
+    Nothing,
+    Amf0(amf0::MembersAhead<'de>),
+    /// The names are those of the sealed members, and there are no others.
+    Amf3(Rc<[&'de str]>, amf3::SealedAhead<'de>),
+}
+
 /// An object of AMF3 that is open.
 #[derive(Clone, Copy, Debug)]
 struct Open {
@@ -157,6 +170,7 @@ impl<'d, 'de> Items<'d, 'de> {
             open: Vec::new(),
             collections: Vec::new(),
             depth: 0,
+            names: Vec::new(),
         }
     }
 
@@ -259,23 +273,24 @@ impl<'d, 'de> Items<'d, 'de> {
 
     /// Begins the next value if it is an object of this class, or of none, for which no item has to be made.
     #[inline]
-    pub(super) fn begin_object(&mut self, class: Option<&str>) -> bool {
+    pub(super) fn begin_object(&mut self, class: Option<&str>) -> Option<Ahead<'de>> {
         if !self.is_direct() || self.depth == MOST_NESTED {
-            return false;
+            return None;
         }
         if let Source::Amf0(decoder, false) = &mut self.source {
-            let begun = decoder.next_object(class);
-            self.depth += usize::from(begun);
-            return begun;
+            if !decoder.next_object(class) {
+                return None;
+            }
+            self.depth += 1;
+            return Some(decoder.ahead().map_or(Ahead::Nothing, Ahead::Amf0));
         }
-        let begun = self.at_value().and_then(|(open, decoder)| {
-            let opened = decoder.next_object(class)?;
-            open.named = false;
-            Some(opened)
-        });
-        let Some(amf3::Opened { traits, sealed }) = begun else {
-            return false;
-        };
+        let (open, decoder) = self.at_value()?;
+        let amf3::Opened {
+            traits,
+            sealed,
+            ahead,
+        } = decoder.next_object(class)?;
+        open.named = false;
         self.open.push(Open {
             traits,
             read: 0,
@@ -283,7 +298,108 @@ impl<'d, 'de> Items<'d, 'de> {
             named: false,
         });
         self.depth += 1;
+        let Some(ahead) = ahead else {
+            return Some(Ahead::Nothing);
+        };
+        let names = match self.names.get(traits) {
+            Some(Some(names)) => Rc::clone(names),
+            _ => self.name_members(traits)?,
+        };
+        Some(Ahead::Amf3(names, ahead))
+    }
+
+    /// The names of the sealed members of traits, which are kept for the next object.
+    #[cold]
+    fn name_members(&mut self, traits: usize) -> Option<Rc<[&'de str]>> {
+        let names: Rc<[&str]> = self.source.decoder()?.members(traits)?.into();
+        if self.names.len() <= traits {
+            self.names.resize(traits + 1, None);
+        }
+        self.names[traits] = Some(Rc::clone(&names));
+        Some(names)
+    }
+
+    /// Has members read ahead again, where the value of one has ended after so many names; whether they can be.
+    pub(super) fn go_ahead(&mut self, ahead: &mut Ahead<'de>, names: usize) -> bool {
+        if !self.is_direct() {
+            return false;
+        }
+        match (&mut self.source, ahead) {
+            (Source::Amf0(decoder, false), Ahead::Amf0(ahead)) => match decoder.ahead() {
+                Some(place) => *ahead = place,
+                None => return false,
+            },
+            (_, Ahead::Amf3(_, ahead)) => {
+                let at_name = |open: &Open| open.read == names && !open.named;
+                let here = self.open.last().is_some_and(at_name);
+                match self.source.decoder().and_then(|decoder| decoder.ahead()) {
+                    Some(place) if here => *ahead = place,
+                    _ => return false,
+                }
+            }
+            _ => return false,
+        }
         true
+    }
+
+    /// Goes to where members were read ahead: so many names, and whether the value of the last is next.
+    pub(super) fn catch_up(&mut self, ahead: &Ahead<'de>, names: usize, waiting: bool) {
+        match (&mut self.source, ahead) {
+            (Source::Amf0(decoder, false), Ahead::Amf0(ahead)) => decoder.catch_up(ahead, waiting),
+            (_, Ahead::Amf3(_, ahead)) => {
+                if let Some(open) = self.open.last_mut() {
+                    open.read = names;
+                    open.named = waiting;
+                }
+                if let Some(decoder) = self.source.decoder() {
+                    decoder.catch_up(ahead);
+                }
+            }
+            _ => {}
+        }
+    }
+
+    /// Ends an object whose members were read ahead, if it has no more than so many.
+    #[inline]
+    pub(super) fn end_ahead(&mut self, ahead: &Ahead<'de>, names: usize) -> bool {
+        let ended = match (&mut self.source, ahead) {
+            (Source::Amf0(decoder, false), Ahead::Amf0(ahead)) => decoder.end_ahead(ahead),
+            (source, Ahead::Amf3(_, ahead)) => match source.decoder() {
+                Some(decoder) => {
+                    decoder.catch_up(ahead);
+                    decoder.next_end()
+                }
+                None => false,
+            },
+            _ => false,
+        };
+        if ended {
+            self.depth -= 1;
+        }
+        if let Ahead::Amf3(..) = ahead {
+            if ended {
+                self.open.pop();
+            } else if let Some(open) = self.open.last_mut() {
+                open.read = names;
+            }
+        }
+        ended
+    }
+
+    /// The text that is read ahead after its marker, and what follows it.
+    #[inline]
+    pub(super) fn text_ahead(&mut self, bytes: &'de [u8]) -> Option<(&'de str, &'de [u8])> {
+        self.source.decoder()?.text_ahead(bytes)
+    }
+
+    /// The next value if it is a scalar that can be read ahead.
+    #[inline(always)]
+    pub(super) fn scalar_ahead(&mut self, ahead: &mut Ahead<'de>) -> Option<Scalar<'de>> {
+        match ahead {
+            Ahead::Nothing => None,
+            Ahead::Amf0(ahead) => ahead.scalar(),
+            Ahead::Amf3(_, ahead) => ahead.scalar(|bytes| self.text_ahead(bytes)),
+        }
     }
 
     /// The next member of an object, which may be the expected one, or its end, for which no item has to be made.

@@ -4,13 +4,45 @@ use serde::de::value::BytesDeserializer;
 use serde::de::{IntoDeserializer, Visitor};
 use serde::forward_to_deserialize_any;
 
-use super::error::DeserializeError;
+use super::error::Failure;
 use super::items::Text;
 
-type Result<T, E = DeserializeError> = std::result::Result<T, E>;
+type Result<T, E = Failure> = std::result::Result<T, E>;
 
 /// The name of a member, which may be asked for as a number or a boolean.
-pub(super) struct MemberName<'de>(pub(super) Text<'de>);
+pub(super) struct MemberName<N>(pub(super) N);
+
+/// Where the letters of a name are.
+pub(super) trait Letters<'de> {
+    fn as_str(&self) -> &str;
+    fn visit<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value>;
+}
+
+impl<'de> Letters<'de> for &'de str {
+    #[inline]
+    fn as_str(&self) -> &str {
+        self
+    }
+
+    #[inline]
+    fn visit<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value> {
+        visitor.visit_borrowed_str(self)
+    }
+}
+
+impl<'de> Letters<'de> for Text<'de> {
+    fn as_str(&self) -> &str {
+        self.as_str()
+    }
+
+    #[inline]
+    fn visit<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value> {
+        match self {
+            Text::Borrowed(text) => visitor.visit_borrowed_str(text),
+            Text::Shared(text) => visitor.visit_str(&text),
+        }
+    }
+}
 
 macro_rules! deserialize_parsed {
     ($($method:ident $visit:ident)*) => { $(
@@ -23,15 +55,12 @@ macro_rules! deserialize_parsed {
     )* };
 }
 
-impl<'de> serde::Deserializer<'de> for MemberName<'de> {
-    type Error = DeserializeError;
+impl<'de, N: Letters<'de>> serde::Deserializer<'de> for MemberName<N> {
+    type Error = Failure;
 
     #[inline]
     fn deserialize_any<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value> {
-        match self.0 {
-            Text::Borrowed(text) => visitor.visit_borrowed_str(text),
-            Text::Shared(text) => visitor.visit_str(&text),
-        }
+        self.0.visit(visitor)
     }
 
     deserialize_parsed! {
@@ -66,7 +95,7 @@ impl<'de> serde::Deserializer<'de> for MemberName<'de> {
         _: &'static [&'static str],
         visitor: V,
     ) -> Result<V::Value> {
-        let variant: serde::de::value::StrDeserializer<'_, DeserializeError> =
+        let variant: serde::de::value::StrDeserializer<'_, Failure> =
             self.0.as_str().into_deserializer();
         visitor.visit_enum(variant)
     }

@@ -31,6 +31,7 @@ macro_rules! refuse {
 }
 
 mod deserializer;
+mod entries;
 mod error;
 mod flatten;
 mod items;
@@ -40,6 +41,7 @@ mod member_name;
 mod members;
 mod serializer;
 mod sink;
+mod struct_entries;
 mod visit;
 
 use serde::de::Deserialize;

@@ -3,14 +3,14 @@
 use serde::de::Visitor;
 use serde::de::value::SeqDeserializer;
 
-use super::error::DeserializeError;
+use super::error::Failure;
 use super::items::{Bytes, Element};
 use crate::scalar::Scalar;
 
-type Result<T, E = DeserializeError> = std::result::Result<T, E>;
+type Result<T, E = Failure> = std::result::Result<T, E>;
 
 /// A value that stands for itself.
-#[inline]
+#[inline(always)]
 pub(super) fn visit_scalar<'de, V: Visitor<'de>>(
     scalar: Scalar<'de>,
     visitor: V,

@@ -1,7 +1,11 @@
 //! Structs are made of objects without items in between: as the tree has them, and with the same errors.
 
-use serde::{Deserialize, Serialize};
-use tamtam_amf::typed::{DeserializeError, Mapping};
+use std::collections::BTreeMap;
+use std::fmt;
+
+use serde::de::{IgnoredAny, MapAccess, Visitor};
+use serde::{Deserialize, Deserializer, Serialize};
+use tamtam_amf::typed::{DeserializeError, Mapping, from_amf0, from_amf3, to_amf0, to_amf3};
 use tamtam_amf::{Limits, amf0, amf3};
 
 #[derive(Serialize, Deserialize, PartialEq, Debug, Clone)]
@@ -236,4 +240,133 @@ fn rows_of_amf3_within_amf0_are_those_of_the_tree() {
             _ => Ok(amf3::Value::Null),
         }
     });
+}
+
+/// Reads its first members only, and these as they are asked for here.
+#[derive(PartialEq, Debug)]
+struct FirstTwo(Vec<(String, Option<i16>)>);
+
+impl<'de> Deserialize<'de> for FirstTwo {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        struct TakesTwo;
+        impl<'de> Visitor<'de> for TakesTwo {
+            type Value = FirstTwo;
+
+            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                f.write_str("two members")
+            }
+            fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<FirstTwo, A::Error> {
+                let mut taken = Vec::new();
+                while taken.len() < 2
+                    && let Some(name) = map.next_key()?
+                {
+                    // A value that is of another type is gone over.
+                    taken.push((name, map.next_value().ok()));
+                }
+                Ok(FirstTwo(taken))
+            }
+        }
+        deserializer.deserialize_struct("FirstTwo", &["slot_number", "share"], TakesTwo)
+    }
+}
+
+#[test]
+fn what_a_type_leaves_of_an_object_is_read_over() {
+    let taken = |row: &Row| {
+        let slot_number = ("slot_number".to_owned(), Some(row.slot_number));
+        FirstTwo(vec![slot_number, ("share".to_owned(), None)])
+    };
+    let known: Vec<FirstTwo> = rows().iter().map(taken).collect();
+    let old = to_amf0(&rows()).unwrap();
+    assert_eq!(
+        from_amf0::<Vec<FirstTwo>>(&old, Limits::default()),
+        Ok(known)
+    );
+    let known: Vec<FirstTwo> = rows().iter().map(taken).collect();
+    let new = to_amf3(&rows()).unwrap();
+    assert_eq!(
+        from_amf3::<Vec<FirstTwo>>(&new, Limits::default()),
+        Ok(known)
+    );
+}
+
+/// Members of all kinds, between which there are scalars.
+#[derive(Serialize, Deserialize, PartialEq, Debug, Clone)]
+struct Mixed {
+    first: i16,
+    named: BTreeMap<String, u8>,
+    second: Option<String>,
+    pair: (u8, Option<Place>),
+    third: u64,
+    kind: Kind,
+    fourth: char,
+    within: Option<Box<Mixed>>,
+    fifth: (),
+}
+
+#[derive(Serialize, Deserialize, PartialEq, Debug, Clone)]
+enum Kind {
+    Unit,
+    Of(Place),
+}
+
+#[test]
+fn members_of_all_kinds_come_in_any_order_of_scalars_and_others() {
+    let mixed = |n: u8, within: Option<Box<Mixed>>| Mixed {
+        first: i16::from(n) - 2,
+        named: (0..n % 3).map(|at| (format!("n{at}"), at)).collect(),
+        second: n.is_multiple_of(2).then(|| "red".to_owned()),
+        pair: (n, (n % 2 == 1).then_some(Place { x: 300 })),
+        third: 1 << (10 * n),
+        kind: if n == 2 {
+            Kind::Unit
+        } else {
+            Kind::Of(Place { x: -1 })
+        },
+        fourth: 'é',
+        within,
+        fifth: (),
+    };
+    let list: Vec<Mixed> = (0..5)
+        .map(|n| mixed(n, Some(Box::new(mixed(4 - n, None)))))
+        .collect();
+    let old = to_amf0(&list).unwrap();
+    assert_eq!(from_amf0(&old, Limits::default()), Ok(list.clone()));
+    let new = to_amf3(&list).unwrap();
+    assert_eq!(from_amf3(&new, Limits::default()), Ok(list.clone()));
+
+    #[derive(Deserialize, PartialEq, Debug)]
+    struct Few {
+        third: u64,
+        nowhere: Option<u8>,
+        pair: IgnoredAny,
+    }
+    let few = |of: &Mixed| Few {
+        third: of.third,
+        nowhere: None,
+        pair: IgnoredAny,
+    };
+    let few: Vec<Few> = list.iter().map(few).collect();
+    assert_eq!(
+        from_amf0::<Vec<Few>>(&old, Limits::default()).as_ref(),
+        Ok(&few)
+    );
+    assert_eq!(
+        from_amf3::<Vec<Few>>(&new, Limits::default()).as_ref(),
+        Ok(&few)
+    );
+}
+
+#[test]
+fn a_member_of_another_type_is_named_by_its_place() {
+    let mut bytes = to_amf3(&[Place { x: 5 }, Place { x: 6 }]).unwrap();
+    let last = bytes.len() - 1;
+    bytes.truncate(last);
+    bytes.extend([0xff, 0xff, 0x7f]);
+    let error = from_amf3::<Vec<Place>>(&bytes, Limits::default()).unwrap_err();
+    let expected = format!(
+        "at byte {}: invalid value: integer `2097151`, expected i16",
+        last + 3
+    );
+    assert_eq!(error.to_string(), expected);
 }
