@@ -10,8 +10,14 @@ use super::workspace::Package;
 /// The crate that gives libraries the features which all of the workspace gives them.
 const ALIKE: &str = "tamtam-alike";
 
-/// Arguments with which the libraries of what users of a crate compile have the features that all of the workspace gives them, but for
-/// those that the crate names itself: which features it has to ask for is what the step finds out.
+/// Arguments with which the libraries of this selection, tests' too, have the features that all of the workspace gives them: for steps
+/// that prove nothing about features.
+pub(crate) fn all(stage: &Stage, selection: &[String]) -> Result<Vec<String>> {
+    arguments(stage, selection, "all", &[])
+}
+
+/// The same for what users of a crate compile, but for the libraries that it names itself: which features it has to ask for is what the
+/// step finds out.
 pub(crate) fn but_for_its_own(stage: &Stage, package: &Package) -> Result<Vec<String>> {
     let mut selection = packages_as_arguments([package]);
     selection.push("--all-features".to_owned());
