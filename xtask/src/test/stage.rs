@@ -123,6 +123,11 @@ impl Stage {
         self.compile_ours_by(cargo, &format!("{unstable}exec \"$@\" {flags}"))
     }
 
+    /// Has clippy look at our own crates, of which a warning is an error, while cargo compiles them.
+    pub(crate) fn look_at_ours(&self, cargo: &mut Command) -> Result<()> {
+        self.compile_ours_by(cargo, "exec clippy-driver \"$@\" -D warnings")
+    }
+
     /// Has cargo compile our own crates by a line for bash, whose arguments are the compiler and its arguments. Other shells lose variables
     /// with a hyphen in their names, of which cargo has some.
     ///
