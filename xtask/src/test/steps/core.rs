@@ -69,8 +69,8 @@ pub(crate) fn loom(stage: &Stage) -> Result<()> {
         .args(alike::all(stage, &selection)?)
         .envs([WITHOUT_LINES]);
     // A switch of our own: loom's would change other crates, too. Counters begin near their wrap, so that the models see both sides of
-    // it. What more of optimization takes to compile, it does not give back.
-    let flags = "--cfg tamtam_loom --cfg tamtam_near_wrap -C opt-level=1";
+    // it. What more of optimization takes to compile, across the units of a crate too, it does not give back.
+    let flags = "--cfg tamtam_loom --cfg tamtam_near_wrap -C opt-level=1 -C lto=off";
     stage.compile_ours_with(&mut cargo, flags)?;
     // Each crate's by itself: one model at a time, since each maps memory for its threads again and again, for which all
     // cores of a process have to wait.
