@@ -4,6 +4,7 @@ use std::collections::BTreeSet;
 
 use anyhow::{Context, Result};
 
+use super::features;
 use super::stage::{Stage, output_of, packages_as_arguments};
 use super::workspace::Package;
 
@@ -20,7 +21,9 @@ pub(crate) fn all(stage: &Stage, selection: &[String]) -> Result<Vec<String>> {
 /// step finds out.
 pub(crate) fn but_for_its_own(stage: &Stage, package: &Package) -> Result<Vec<String>> {
     let mut selection = packages_as_arguments([package]);
-    selection.push("--all-features".to_owned());
+    // Named one by one: all features of all packages would be those of the crate beside it, too.
+    let features = features::of(&package.name, &package.features.join(","));
+    selection.push(format!("--features={features}"));
     arguments(stage, &selection, "normal,build", &package.libraries)
 }
 
