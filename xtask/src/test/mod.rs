@@ -7,9 +7,10 @@
 //! | `schedule` | which run beside which |
 //! | `run` | a step is a process with a log and a time limit; what came of it is shown |
 //! | `session` | all processes that a step has started, found and ended |
-//! | `stage`, `jobs`, `programs`, `features`, `libtest` | what steps are made of |
+//! | `stage`, `jobs`, `programs`, `features`, `alike`, `libtest` | what steps are made of |
 //! | `steps` | the steps themselves |
 
+mod alike;
 mod features;
 mod jobs;
 mod libtest;

@@ -5,7 +5,7 @@ use std::collections::VecDeque;
 /// How much of the machine a step uses.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Load {
-    /// It compiles in folders of its own, and often waits or uses one core: another step may run beside it.
+    /// It compiles in folders of its own, or for a short while, and often waits or uses one core: another step may run beside it.
     Half,
     /// It compiles in the target folder, where cargo lets only one step at a time work, or keeps all cores busy.
     Whole,

@@ -2,7 +2,8 @@
 
 use std::ffi::OsStr;
 use std::fmt;
-use std::fs::File;
+use std::fs::{self, File};
+use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::thread;
@@ -109,6 +110,42 @@ impl Stage {
         let mut selection = packages_as_arguments(self.packages());
         selection.push("--all-features".to_owned());
         selection
+    }
+
+    /// Has cargo compile our own crates with these flags, and libraries of others as without them: `RUSTFLAGS` would have those compiled
+    /// again. Flags that only a nightly compiler takes are taken by any one.
+    pub(crate) fn compile_ours_with(&self, cargo: &mut Command, flags: &str) -> Result<()> {
+        let unstable = if flags.contains("-Z") {
+            "RUSTC_BOOTSTRAP=1 "
+        } else {
+            ""
+        };
+        self.compile_ours_by(cargo, &format!("{unstable}exec \"$@\" {flags}"))
+    }
+
+    /// Has clippy look at our own crates, of which a warning is an error, while cargo compiles them.
+    pub(crate) fn look_at_ours(&self, cargo: &mut Command) -> Result<()> {
+        self.compile_ours_by(cargo, "exec clippy-driver \"$@\" -D warnings")
+    }
+
+    /// Has cargo compile our own crates by a line for bash, whose arguments are the compiler and its arguments. Other shells lose variables
+    /// with a hyphen in their names, of which cargo has some.
+    ///
+    /// Cargo tells what is compiled in one way from what is compiled in another by the name of the compiler, so each way has one.
+    fn compile_ours_by(&self, cargo: &mut Command, line: &str) -> Result<()> {
+        let folder = self.target.join("compilers");
+        fs::create_dir_all(&folder)?;
+        let is_plain = |character: char| character.is_ascii_alphanumeric() || character == '_';
+        let words = line.split(|character| !is_plain(character));
+        let words: Vec<_> = words.filter(|word| !word.is_empty()).collect();
+        let compiler = folder.join(words.join("-"));
+        let script = format!("#!/usr/bin/env bash\n{line}\n");
+        if fs::read_to_string(&compiler).ok().as_ref() != Some(&script) {
+            fs::write(&compiler, script)?;
+            fs::set_permissions(&compiler, fs::Permissions::from_mode(0o755))?;
+        }
+        cargo.env("RUSTC_WORKSPACE_WRAPPER", compiler);
+        Ok(())
     }
 
     /// Runs jobs, at most `lanes` at a time; see [`jobs::side_by_side`].
@@ -262,6 +299,42 @@ mod tests {
             stage(&["tamtam-wait"]).selection(),
             ["--package=tamtam-wait", "--all-features"]
         );
+    }
+
+    #[test]
+    fn flags_of_ours_are_added_by_a_compiler_of_their_own() {
+        let folder = tempfile::tempdir().unwrap();
+        let mut stage = stage(&[]);
+        stage.target = folder.path().to_path_buf();
+        let mut compilers = Vec::new();
+        for (flags, said) in [
+            (
+                "--cfg one -C opt-level=1",
+                "a b --cfg one -C opt-level=1 -\n",
+            ),
+            ("-Zsanitizer=address", "a b -Zsanitizer=address 1\n"),
+        ] {
+            let mut cargo = Command::new("cargo");
+            stage.compile_ours_with(&mut cargo, flags).unwrap();
+            let (_, compiler) = cargo.get_envs().next().unwrap();
+            let compiler = compiler.unwrap().to_owned();
+            let mut command = Command::new(&compiler);
+            command.args(["sh", "-c", "echo \"$@\" \"${RUSTC_BOOTSTRAP:--}\"", "sh"]);
+            let output = output_of(command.args(["a", "b"]).env_remove("RUSTC_BOOTSTRAP"));
+            assert_eq!(output.unwrap(), said);
+            // Cargo names a program of a crate by such a variable.
+            let mut command = Command::new(&compiler);
+            command.args(["bash", "-c", "env", "bash"]);
+            let output = output_of(command.env("BIN_EXE_a-b", "there"));
+            assert!(
+                output
+                    .unwrap()
+                    .lines()
+                    .any(|line| line == "BIN_EXE_a-b=there")
+            );
+            compilers.push(compiler);
+        }
+        assert_ne!(compilers[0], compilers[1]);
     }
 
     #[test]

@@ -169,8 +169,7 @@ pub(crate) fn all() -> Vec<Step> {
             .about("the models of the wake-up protocols, and of links, hold in every interleaving tried")
             .load(Half)
             .limit(3600)
-            .concerns(|part| part.has_models())
-            .folders(&["loom"]),
+            .concerns(|part| part.has_models()),
         step("stress", steps::core::stress)
             .about("stress on all cores, on one core, and beside busy neighbours")
             .load(Alone)
@@ -178,10 +177,8 @@ pub(crate) fn all() -> Vec<Step> {
         step("asan", steps::core::asan)
             .about("the address sanitizer finds nothing in the crates with unsafe code")
             .load(Half)
-            .needs(&["rust", "nightly"])
             .limit(3600)
-            .concerns(|part| part.is_core() || part.is("tamtam-rows"))
-            .folders(&["asan"]),
+            .concerns(|part| part.is_core() || part.is("tamtam-rows")),
         step("fuzz", steps::core::fuzz)
             .about("no fuzz target makes a decoder, a link, shared memory or the gateway fail, from what the tests give it on (in long runs, and where it is asked for)")
             .extra()

@@ -26,6 +26,8 @@ pub(crate) struct Package {
     pub(crate) choices: Option<Vec<String>>,
     /// The crates that it depends on, whatever for.
     pub(crate) dependencies: Vec<String>,
+    /// Those of them that its users compile, too.
+    pub(crate) libraries: Vec<String>,
     /// The names of its integration tests.
     pub(crate) tests: Vec<String>,
     /// It says that it has no unsafe code.
@@ -102,6 +104,11 @@ impl Package {
         parsed.dependencies = each(&package["dependencies"])
             .filter_map(|dependency| dependency["name"].as_str().map(str::to_owned))
             .collect();
+        // Only those of tests and of build scripts have a kind.
+        parsed.libraries = each(&package["dependencies"])
+            .filter(|dependency| dependency["kind"].is_null())
+            .filter_map(|dependency| dependency["name"].as_str().map(str::to_owned))
+            .collect();
         for target in each(&package["targets"]) {
             for kind in each(&target["kind"]).filter_map(Value::as_str) {
                 match kind {
@@ -151,7 +158,7 @@ mod tests {
          "targets": [{"name": "tamtam_wait", "kind": ["lib"]}]},
         {"name": "tamtam-cli", "manifest_path": "/home/crates/tamtam-cli/Cargo.toml", "publish": [],
          "metadata": {"tamtam": {"feature-choices": ["", "lab"]}},
-         "features": {"default": ["lab"], "lab": ["dep:csv"], "_hidden": []}, "dependencies": [{"name": "csv"}],
+         "features": {"default": ["lab"], "lab": ["dep:csv"], "_hidden": []}, "dependencies": [{"name": "csv"}, {"name": "tempfile", "kind": "dev"}],
          "targets": [{"name": "tamtam", "kind": ["bin"]}, {"name": "it", "kind": ["test"]}, {"name": "stress", "kind": ["test"]}]}
     ]}"#;
 
@@ -166,6 +173,8 @@ mod tests {
         assert_eq!(program.features, ["lab"]);
         assert_eq!(program.choices.as_deref().unwrap(), ["", "lab"]);
         assert_eq!(program.tests, ["it", "stress"]);
+        assert_eq!(program.libraries, ["csv"]);
+        assert!(program.depends_on("tempfile"));
         assert!(program.is_program && !program.is_library && !program.is_published);
         assert!(!program.has_models());
 

@@ -8,6 +8,7 @@ use std::thread;
 
 use anyhow::{Context, Result, ensure};
 
+use crate::test::alike;
 use crate::test::jobs::Job;
 use crate::test::libtest;
 use crate::test::programs::{self, Manner};
@@ -20,6 +21,9 @@ use crate::test::workspace::Package;
 fn lanes() -> usize {
     cores()
 }
+
+/// A test that fails says where without them, too.
+const WITHOUT_LINES: (&str, &str) = ("CARGO_PROFILE_DEV_DEBUG", "0");
 
 /// A release that runs for a short while: without lines, and hardly optimized.
 const RELEASE_COMPILED_SOON: [(&str, &str); 2] = [
@@ -50,24 +54,24 @@ pub(super) fn ensure_ran(stage: &Stage, what: &str) -> Result<()> {
 pub(crate) fn loom(stage: &Stage) -> Result<()> {
     // A depth of two preemptions shows nearly every error of this kind, and the models stay quick.
     let depth = if Stage::soak().is_some() { "3" } else { "2" };
-    let mut cargo = stage.cargo("test --release --lib");
-    if stage
-        .with_models()
+    let with_models = stage.with_models();
+    let mut selection = packages_as_arguments(with_models.iter().copied());
+    if with_models
         .iter()
         .any(|package| package.name == "tamtam-actor")
     {
         // What waits for actors in other processes has models, too.
-        cargo.arg("--features=tamtam-actor/serde");
+        selection.push("--features=tamtam-actor/serde".to_owned());
     }
+    let mut cargo = stage.cargo("test --lib");
     cargo
-        .args(packages_as_arguments(stage.with_models()))
-        .arg("--target-dir")
-        .arg(stage.target.join("loom"))
-        // A switch of our own: loom's would change other crates, too. Counters begin near their wrap, so that the models see
-        // both sides of it.
-        .env("RUSTFLAGS", "--cfg tamtam_loom --cfg tamtam_near_wrap")
-        // What more of either takes to compile, it does not give back. A model that fails says where without it, too.
-        .envs(RELEASE_COMPILED_SOON.map(unless_set));
+        .args(&selection)
+        .args(alike::all(stage, &selection)?)
+        .envs([WITHOUT_LINES]);
+    // A switch of our own: loom's would change other crates, too. Counters begin near their wrap, so that the models see both sides of
+    // it. What more of optimization takes to compile, across the units of a crate too, it does not give back.
+    let flags = "--cfg tamtam_loom --cfg tamtam_near_wrap -C opt-level=1 -C lto=off";
+    stage.compile_ours_with(&mut cargo, flags)?;
     // Each crate's by itself: one model at a time, since each maps memory for its threads again and again, for which all
     // cores of a process have to wait.
     let manner = manner(&["loom", "--test-threads", "1"]);
@@ -88,11 +92,14 @@ pub(crate) fn stress(stage: &Stage) -> Result<()> {
         .filter(|package| package.has_test("stress"));
     let packages = packages_as_arguments(packages);
     ensure!(!packages.is_empty(), "there is no stress test");
-    let programs = programs::build_all({
-        let mut cargo = stage.cargo("test --release --test stress");
-        cargo.args(packages);
-        cargo
-    })?;
+    let mut cargo = stage.cargo("test --test stress");
+    cargo
+        .args(&packages)
+        .args(alike::all(stage, &packages)?)
+        .envs([WITHOUT_LINES]);
+    // As in a release; what the tests use beside our crates is only there to be used.
+    stage.compile_ours_with(&mut cargo, "-C opt-level=3")?;
+    let programs = programs::build_all(cargo)?;
     let one_by_one = || {
         let jobs: Vec<_> = programs
             .iter()
@@ -149,10 +156,7 @@ fn on_one_core(_: impl FnOnce() -> Result<()>) -> Result<()> {
 }
 
 pub(crate) fn asan(stage: &Stage) -> Result<()> {
-    if !has_nightly(stage) {
-        return skip("there is no nightly toolchain here");
-    }
-    let version = output_of(stage.command("rustc").args(["+nightly", "-vV"]))?;
+    let version = output_of(stage.command("rustc").arg("-vV"))?;
     let host = version
         .lines()
         .find_map(|line| line.strip_prefix("host: "))
@@ -160,22 +164,22 @@ pub(crate) fn asan(stage: &Stage) -> Result<()> {
     if !["x86_64-unknown-linux-gnu", "aarch64-unknown-linux-gnu"].contains(&host) {
         return skip(format!("the address sanitizer is not set up for {host}"));
     }
-    let sanitized = |packages: &[&Package]| {
-        // With a target named, build scripts and macros are compiled without the sanitizer.
-        let mut cargo = stage.cargo("+nightly test --lib --target");
-        cargo
-            .arg(host)
-            .args(sanitized_tests(packages))
-            .arg("--target-dir")
-            .arg(stage.target.join("asan"))
-            .args(packages_as_arguments(packages.iter().copied()))
-            // Counters begin near their wrap: what goes wrong there is what the sanitizer is good at, and the step of plain
-            // tests begins at zero.
-            .env("RUSTFLAGS", "-Zsanitizer=address --cfg tamtam_near_wrap");
+    let rows = stage
+        .packages()
+        .filter(|package| package.name == "tamtam-rows");
+    let packages: Vec<_> = stage.core().into_iter().chain(rows).collect();
+    let selection = packages_as_arguments(packages.iter().copied());
+    let mut cargo = stage.cargo("test --lib");
+    cargo
+        .args(sanitized_tests(&packages))
+        .args(&selection)
+        .args(alike::all(stage, &selection)?)
         // What the sanitizer finds it shows with the names of functions; lines would take a fifth of the time.
-        cargo.envs([unless_set(("CARGO_PROFILE_DEV_DEBUG", "0"))]);
-        cargo
-    };
+        .envs([WITHOUT_LINES]);
+    // Counters begin near their wrap: what goes wrong there is what the sanitizer is good at, and the step of plain tests begins at
+    // zero. Libraries of others, as the standard library, are not looked at, but for what of them is compiled into our crates; their
+    // memory is.
+    stage.compile_ours_with(&mut cargo, "-Zsanitizer=address --cfg tamtam_near_wrap")?;
     // These tests leak on purpose: messages after one whose drop panics, a forgotten operation, and a message that must not be
     // dropped on the thread where an operation was lost. And the sanitizer ends a program that asks for more memory than there
     // can be.
@@ -192,19 +196,8 @@ pub(crate) fn asan(stage: &Stage) -> Result<()> {
         // Safe code beside tables that others pack.
         "--skip=packed_records::",
     ]);
-    let rows = stage
-        .packages()
-        .filter(|package| package.name == "tamtam-rows");
-    let rows: Vec<_> = rows.collect();
     // Many tests wait: three programs at a time.
-    stage.side_by_side(3, |queue| {
-        for packages in [stage.core(), rows] {
-            if !packages.is_empty() {
-                programs::build_into(queue, sanitized(&packages), &manner)?;
-            }
-        }
-        Ok(())
-    })?;
+    stage.side_by_side(3, |queue| programs::build_into(queue, cargo, &manner))?;
     ensure_ran(stage, "no test ran under the sanitizer")
 }
 

@@ -7,6 +7,7 @@ use std::path::{Path, PathBuf};
 use anyhow::{Context, Result, bail, ensure};
 
 use crate::floors::Floors;
+use crate::test::alike;
 use crate::test::features;
 use crate::test::jobs::Job;
 use crate::test::libtest::HEADING;
@@ -235,12 +236,11 @@ pub(crate) fn docs(stage: &Stage) -> Result<()> {
 }
 
 pub(crate) fn features(stage: &Stage) -> Result<()> {
-    // Choices of these differ in what they ask of libraries on which large ones are built. With this crate they do not.
-    const ON_LARGE_LIBRARIES: [&str; 3] = ["tamtam-cli", "tamtam-lab", "tamtam-rows"];
-    const ALIKE: &str = "tamtam-alike";
     let mut commands = Vec::new();
     let is_ours = |package: &&Package| package.folder.starts_with("crates");
     for package in stage.packages().filter(is_ours) {
+        // What a library of another library has to have, that one asks for.
+        let alike = alike::but_for_its_own(stage, package)?;
         for choice in features::choices(package) {
             let shown = if choice.is_empty() { "none" } else { &choice };
             let mut echo = stage.command("echo");
@@ -249,9 +249,7 @@ pub(crate) fn features(stage: &Stage) -> Result<()> {
             let mut cargo = stage.cargo("check --quiet --no-default-features");
             cargo.args(["--package", &package.name, "--features"]);
             cargo.arg(features::of(&package.name, &choice));
-            if ON_LARGE_LIBRARIES.contains(&package.name.as_str()) {
-                cargo.args(["--package", ALIKE]);
-            }
+            cargo.args(&alike);
             commands.extend([echo, cargo]);
         }
     }
