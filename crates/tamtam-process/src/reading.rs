@@ -28,8 +28,12 @@ const STREAK: u32 = 8;
 const LONGEST_STREAK: u32 = 1 << 15;
 /// So long a thread that gives turns looks for an answer. What takes longer is worth a wake-up.
 const LONGEST_LOOK: Duration = Duration::from_micros(20);
-/// So often it looks before others that wait for the processor have it for a moment: the other process may be one of them.
-const LOOKS_PER_YIELD: u32 = 64;
+/// So often it looks before others that wait for the processor have it for a moment: seldom where the other process runs on another one, and soon where
+/// it has to be let run.
+const MOST_LOOKS: u32 = 64;
+const FEWEST_LOOKS: u32 = 4;
+/// What was away for so long has let another thread run.
+const AWAY: Duration = Duration::from_micros(1);
 /// And so many questions between two looks of the thread leave it to that.
 const KEEP: u64 = 2;
 /// So often the thread looks whether it is still to stay away.
@@ -88,6 +92,8 @@ struct Reader {
     incoming: Incoming,
     inbound: Inbound,
     portion: Box<[u8]>,
+    /// So often a thread that gives turns looks before others have the processor for a moment.
+    looks: u32,
 }
 
 impl Reader {
@@ -171,6 +177,7 @@ impl Reading {
             incoming,
             inbound,
             portion: vec![0; PORTION].into(),
+            looks: MOST_LOOKS,
         });
         let beside = state.reader.as_ref().and_then(|it| it.incoming.beside());
         let (mut streak, mut asked, mut ticks) = (0, self.asked(&state), 0_u32);
@@ -279,11 +286,16 @@ impl AnswerReader for Reading {
 
 /// Reads as soon as something is there; `None` if nothing comes in time.
 fn look(reader: &mut Reader, goes_on: &mut dyn FnMut() -> bool) -> Option<bool> {
-    let mut begun = None;
+    let (mut begun, mut was_away) = (None, false);
     loop {
-        for _ in 0..LOOKS_PER_YIELD {
+        for _ in 0..reader.looks {
             let read = reader.read_now();
             if read.is_some() {
+                reader.looks = if was_away {
+                    FEWEST_LOOKS
+                } else {
+                    MOST_LOOKS.min(2 * reader.looks)
+                };
                 return read;
             }
             if !goes_on() {
@@ -291,10 +303,12 @@ fn look(reader: &mut Reader, goes_on: &mut dyn FnMut() -> bool) -> Option<bool> 
             }
             std::hint::spin_loop();
         }
-        if begun.get_or_insert_with(Instant::now).elapsed() > LONGEST_LOOK {
+        let now = Instant::now();
+        if now - *begun.get_or_insert(now) > LONGEST_LOOK {
             return None;
         }
         std::thread::yield_now();
+        was_away = now.elapsed() > AWAY;
     }
 }
 
