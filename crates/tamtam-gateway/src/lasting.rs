@@ -1,8 +1,8 @@
-//! Connections that outlive the request by which they came: sockets and streams of events.
+//! What a stop waits for: connections, and what outlives the request by which it came, sockets and streams of events.
 
 use tokio::sync::watch;
 
-/// Knows the connections that outlive the request by which they came, and tells them of the end.
+/// Knows the connections, those too that outlive the request by which they came, and tells them of the end.
 #[derive(Debug)]
 pub(crate) struct Lasting {
     stage: watch::Sender<Stage>,

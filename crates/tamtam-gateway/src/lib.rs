@@ -18,7 +18,7 @@
 // | 4 | json, method | JSON without a step between; what a method takes and gives |
 // | 3 | answer, metrics | what comes back, what is counted |
 // | 2 | arguments, caller, row_stream, typed | what is asked, who asks; a table part by part, what serde writes |
-// | 1 | exchange, fault | what is measured of a request; what went wrong, as a client is told |
+// | 1 | exchange, fault, under_way | what is measured of a request; what went wrong, as a client is told; which requests a connection has |
 // | 0 | admission, amf_rows, cached_rows, lasting, limits, link_meter, patient, place, sessions, value, web_policy | values between protocols; what is at a path; who may begin; what outlives a request; what is allowed |
 
 mod admission;
@@ -59,6 +59,7 @@ mod sessions;
 mod subscribing;
 mod table;
 mod typed;
+mod under_way;
 mod value;
 mod web_policy;
 mod web_socket;

@@ -33,6 +33,11 @@ pub struct Limits {
     pub time: Duration,
     /// How long a client may take to send a request, how long it may leave its connection idle, and how long it may read
     /// nothing of its answer. 30 s.
+    ///
+    /// - The handshake of TLS may take so long, and the head of the first request as long again; without TLS that time begins with
+    ///   the connection, whether anything comes or not.
+    /// - A connection of HTTP/2 that has no request for so long is told goodbye, though it answers pings, and has a second for that.
+    /// - A WebSocket over which nothing is called or subscribed to is closed, if its client answers no ping for so long.
     pub patience: Duration,
     /// Requests that are worked on at the same time. The next one is told at once that the server is busy. 256.
     pub requests: usize,

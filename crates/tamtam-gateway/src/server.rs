@@ -7,16 +7,15 @@ use std::io;
 use std::net::{IpAddr, SocketAddr};
 #[cfg(unix)]
 use std::path::{Path, PathBuf};
-use std::pin::Pin;
+use std::pin::{Pin, pin};
 use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
 use axum::body::Body;
 use axum::response::Response;
 use hyper::body::Incoming;
-use hyper_util::rt::{TokioExecutor, TokioIo, TokioTimer};
+use hyper_util::rt::{TokioIo, TokioTimer};
 use hyper_util::server::conn::auto::Builder;
-use hyper_util::server::graceful::GracefulShutdown;
 use thiserror::Error;
 use tokio::io::{AsyncRead, AsyncWrite, AsyncWriteExt};
 use tokio::net::TcpListener;
@@ -28,10 +27,11 @@ use tokio::task::JoinSet;
 use crate::Gateway;
 use crate::gateway::Shared;
 use crate::http::{Arrival, Held};
-use crate::lasting::Stage;
+use crate::lasting::{Lasting, Lasts, Stage};
 use crate::link_meter::{LinkMeter, Metered};
 use crate::patient::{Leniency, Patient};
 use crate::routes::Routes;
+use crate::under_way::UnderWay;
 
 /// A gateway at a socket.
 ///
@@ -198,12 +198,12 @@ impl Server {
         let mut connections = Connections {
             tasks: JoinSet::new(),
             routes: Routes::of(Arc::clone(&self.shared)),
-            graceful: GracefulShutdown::new(),
+            lasting: &self.shared.lasting,
             patience,
             #[cfg(feature = "tls")]
             tls: self.tls.clone(),
         };
-        let mut stop = std::pin::pin!(stop);
+        let mut stop = pin!(stop);
         loop {
             let accepted = tokio::select! {
                 accepted = self.listener.accept() => accepted,
@@ -225,19 +225,13 @@ impl Server {
                 Err(error) => return Err(ServeError(error)),
             }
         }
-        let Connections {
-            mut tasks,
-            graceful,
-            ..
-        } = connections;
         drop(self.listener);
         let lasting = &self.shared.lasting;
         lasting.tell(Stage::Stopping);
-        let ended = async { tokio::join!(graceful.shutdown(), lasting.ended()) };
-        if tokio::time::timeout(ending, ended).await.is_err() {
+        if tokio::time::timeout(ending, lasting.ended()).await.is_err() {
             tracing::warn!("connections were cut off: they had not ended in time");
             lasting.tell(Stage::Cut);
-            tasks.abort_all();
+            connections.tasks.abort_all();
         }
         Ok(())
     }
@@ -283,9 +277,9 @@ impl Drop for Listener {
 }
 
 /// What each connection begins with.
-struct Connections {
+struct Connections<'a> {
     routes: Arc<Routes>,
-    graceful: GracefulShutdown,
+    lasting: &'a Lasting,
     /// Each carries a connection; those that are left are cut off when this is dropped.
     tasks: JoinSet<()>,
     patience: Duration,
@@ -293,7 +287,7 @@ struct Connections {
     tls: Option<tokio_rustls::TlsAcceptor>,
 }
 
-impl Connections {
+impl Connections<'_> {
     fn begin(
         &mut self,
         stream: Box<dyn Stream>,
@@ -304,7 +298,7 @@ impl Connections {
         let held = Held::new(place, leniency.clone());
         let meter = Arc::new(LinkMeter::default());
         let stream = Metered::new(stream, Arc::clone(&meter));
-        let answering = Answering {
+        let conversation = Conversation {
             routes: Arc::clone(&self.routes),
             arrival: Arc::new(Arrival {
                 peer,
@@ -312,25 +306,30 @@ impl Connections {
                 held: held.clone(),
                 meter,
             }),
+            leniency,
+            lasts: self.lasting.begin(),
+            patience: self.patience,
         };
-        let (watcher, patience) = (self.graceful.watcher(), self.patience);
         #[cfg(feature = "tls")]
         let tls = self.tls.clone();
         let task = self.tasks.spawn(async move {
             #[cfg(feature = "tls")]
             if let Some(tls) = tls {
-                match tokio::time::timeout(patience, tls.accept(stream)).await {
-                    Ok(Ok(stream)) => {
-                        let stream = Patient::new(stream, patience, leniency);
-                        converse(stream, answering, watcher, patience).await;
-                    }
+                let mut conversation = conversation;
+                let greeting = tokio::time::timeout(conversation.patience, tls.accept(stream));
+                let greeted = tokio::select! {
+                    greeted = greeting => greeted,
+                    // No call has come.
+                    () = conversation.lasts.reached(Stage::Stopping) => return,
+                };
+                match greeted {
+                    Ok(Ok(stream)) => conversation.carry(stream).await,
                     Ok(Err(error)) => tracing::debug!(%error, "a TLS handshake failed"),
                     Err(_) => tracing::debug!("a TLS handshake took too long"),
                 }
                 return;
             }
-            let stream = Patient::new(stream, patience, leniency);
-            converse(stream, answering, watcher, patience).await;
+            conversation.carry(stream).await;
         });
         held.carried_by(task);
     }
@@ -340,6 +339,7 @@ impl Connections {
 struct Answering {
     routes: Arc<Routes>,
     arrival: Arc<Arrival>,
+    under_way: UnderWay,
 }
 
 impl hyper::service::Service<hyper::Request<Incoming>> for Answering {
@@ -348,6 +348,7 @@ impl hyper::service::Service<hyper::Request<Incoming>> for Answering {
     type Future = Pin<Box<dyn Future<Output = Result<Response, Infallible>> + Send>>;
 
     fn call(&self, request: hyper::Request<Incoming>) -> Self::Future {
+        self.under_way.came(request.version());
         let mut request = request.map(Body::new);
         request.extensions_mut().insert(Arc::clone(&self.arrival));
         let routes = Arc::clone(&self.routes);
@@ -355,31 +356,68 @@ impl hyper::service::Service<hyper::Request<Incoming>> for Answering {
     }
 }
 
-/// Carries one connection.
-async fn converse(
-    stream: impl Stream,
-    answering: Answering,
-    watcher: hyper_util::server::graceful::Watcher,
+/// One connection, whose stream is ready for the first request.
+struct Conversation {
+    routes: Arc<Routes>,
+    arrival: Arc<Arrival>,
+    leniency: Leniency,
+    /// A stop waits for it.
+    lasts: Lasts,
     patience: Duration,
-) {
-    let mut builder = Builder::new(TokioExecutor::new());
-    builder
-        .http1()
-        .timer(TokioTimer::new())
-        .header_read_timeout(patience)
-        .max_buf_size(MOST_HEADER_BYTES);
-    builder
-        .http2()
-        .timer(TokioTimer::new())
-        .keep_alive_interval(patience)
-        .keep_alive_timeout(patience)
-        .max_concurrent_streams(MOST_STREAMS)
-        .max_header_list_size(MOST_HEADER_BYTES as u32);
-    let connection = builder.serve_connection_with_upgrades(TokioIo::new(stream), answering);
-    if let Err(error) = watcher.watch(connection.into_owned()).await {
+}
+
+impl Conversation {
+    /// Carries it until one of the two sides ends it.
+    async fn carry(mut self, stream: impl Stream) {
+        let patience = self.patience;
+        let stream = Patient::new(stream, patience, self.leniency.clone());
+        let under_way = UnderWay::new(self.leniency);
+        let answering = Answering {
+            routes: self.routes,
+            arrival: self.arrival,
+            under_way: under_way.clone(),
+        };
+        let mut builder = Builder::new(under_way.clone());
+        builder
+            .http1()
+            .timer(TokioTimer::new())
+            .header_read_timeout(patience)
+            .max_buf_size(MOST_HEADER_BYTES);
+        builder
+            .http2()
+            .timer(TokioTimer::new())
+            .keep_alive_interval(patience)
+            .keep_alive_timeout(patience)
+            .max_concurrent_streams(MOST_STREAMS)
+            .max_header_list_size(MOST_HEADER_BYTES as u32);
+        let connection = builder.serve_connection_with_upgrades(TokioIo::new(stream), answering);
+        let mut connection = pin!(connection);
+        let last_wait = tokio::select! {
+            biased;
+            ended = &mut connection => return tell_end(ended),
+            () = self.lasts.reached(Stage::Stopping) => patience,
+            () = under_way.none_for(patience) => patience.min(LONGEST_GOODBYE),
+        };
+        // It takes no more requests, and ends when those that have come are answered.
+        connection.as_mut().graceful_shutdown();
+        tokio::select! {
+            biased;
+            ended = &mut connection => tell_end(ended),
+            () = under_way.none_for(last_wait) => {
+                tracing::debug!("a connection was cut off: nothing is asked for");
+            }
+        }
+    }
+}
+
+fn tell_end(ended: Result<(), Box<dyn std::error::Error + Send + Sync>>) {
+    if let Err(error) = ended {
         tracing::debug!(%error, "a connection ended");
     }
 }
+
+/// How long a client that asks for nothing has to take the goodbye, and to answer it.
+const LONGEST_GOODBYE: Duration = Duration::from_secs(1);
 
 /// Bytes of the headers of a request, at most.
 const MOST_HEADER_BYTES: usize = 64 << 10;

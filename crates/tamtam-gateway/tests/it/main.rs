@@ -19,6 +19,7 @@ mod rest;
 mod routes;
 mod server;
 mod services;
+mod silent;
 #[cfg(target_os = "linux")]
 mod soak;
 mod who_may;

@@ -230,7 +230,7 @@ fn a_connection_too_many_is_told_so() {
 }
 
 #[cfg(feature = "tls")]
-mod tls {
+pub(crate) mod tls {
     use std::sync::Arc;
 
     use rustls::crypto::ring::default_provider;
@@ -239,7 +239,7 @@ mod tls {
     use tamtam_gateway::rustls;
 
     /// What a server of the name `localhost` shows, and the certificate by which it is trusted.
-    pub(super) fn localhost() -> (ServerConfig, CertificateDer<'static>) {
+    pub(crate) fn localhost() -> (ServerConfig, CertificateDer<'static>) {
         let made = rcgen::generate_simple_self_signed(["localhost".to_owned()]).unwrap();
         let key = PrivateKeyDer::try_from(made.signing_key.serialize_der()).unwrap();
         let certificate = made.cert.der().clone();
@@ -253,7 +253,7 @@ mod tls {
     }
 
     /// A client that trusts this certificate.
-    pub(super) fn trusting(certificate: CertificateDer<'static>) -> ClientConfig {
+    pub(crate) fn trusting(certificate: CertificateDer<'static>) -> ClientConfig {
         let mut roots = RootCertStore::empty();
         roots.add(certificate).unwrap();
         ClientConfig::builder_with_provider(Arc::new(default_provider()))
@@ -263,7 +263,7 @@ mod tls {
             .with_no_client_auth()
     }
 
-    pub(super) fn name() -> ServerName<'static> {
+    pub(crate) fn name() -> ServerName<'static> {
         ServerName::try_from("localhost").unwrap()
     }
 }
