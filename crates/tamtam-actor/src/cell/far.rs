@@ -132,6 +132,8 @@ pub struct FarCell {
     /// The name that was heard of later.
     heard_name: OnceLock<Arc<str>>,
     message_type: &'static str,
+    is_ending: AtomicBool,
+    /// It has, and the reason is noted.
     has_ended: AtomicBool,
     lost: AtomicU64,
     room: FarRoom,
@@ -156,6 +158,7 @@ impl FarCell {
             life,
             heard_name: OnceLock::new(),
             message_type,
+            is_ending: AtomicBool::new(false),
             has_ended: AtomicBool::new(false),
             lost: AtomicU64::new(0),
             room: FarRoom::new(),
@@ -179,10 +182,12 @@ impl FarCell {
 
     /// The actor has ended, or the link to it has: those who watch it are told. Only the first time counts.
     pub fn end(&self, reason: EndReason) {
-        if self.has_ended.swap(true, Ordering::AcqRel) {
+        if self.is_ending.swap(true, Ordering::AcqRel) {
             return;
         }
         let concerned = self.life.end(reason);
+        // Not before: a sender whose message is refused says by the reason why.
+        self.has_ended.store(true, Ordering::Release);
         self.room.close();
         let ended = self.ended(concerned.reason.clone());
         concerned.tell(&ended);

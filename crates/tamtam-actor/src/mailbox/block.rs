@@ -58,6 +58,8 @@ struct Space([MaybeUninit<u8>; BLOCK_BYTES]);
 pub(super) const BLOCK_ALIGN: usize = align_of::<Space>();
 #[cfg(tamtam_loom)]
 pub(super) const BLOCK_ALIGN: usize = align_of::<Block<u8>>();
+// The queue reads the way to the next node by the pointer with which a block begins, as a node does.
+const _: () = assert!(core::mem::offset_of!(Block<u8>, next) == 0);
 
 /// What came of putting a message in.
 pub(super) enum Put {
@@ -70,9 +72,6 @@ pub(super) enum Put {
 }
 
 impl<M> Block<M> {
-    /// Where in a block the way to the next node is.
-    pub(super) const NEXT_AT: usize = core::mem::offset_of!(Block<M>, next);
-
     /// How many messages fit in.
     #[cfg(not(tamtam_loom))]
     pub(super) const ROOM: usize = {

@@ -455,7 +455,8 @@ fn who_replaces_at_the_same_time_replaces_one() {
                 scope.spawn(|| assert!(worker.replace()));
             }
         });
-        assert_eq!(left_behind(&pool), 1);
+        // One that was replaced while it began comes back by itself.
+        until(|| left_behind(&pool) == 1);
         assert_eq!(worker.lost(), 1);
         assert!((1..=4).contains(&which(&worker)));
         gate.open();

@@ -2,11 +2,12 @@
 //! linked or watches hears of it.
 
 use std::sync::mpsc::{self, Receiver};
-use std::sync::{Arc, Mutex};
+use std::sync::{Arc, Barrier, Mutex};
+use std::thread;
 use std::time::Duration;
 
 use tamtam_actor::{
-    Address, AskError, Budget, EndReason, Fate, Frame, Loss, Reply, on_dead_letter,
+    Address, AskError, Budget, EndReason, Fate, Frame, Loss, Refusal, Reply, on_dead_letter,
 };
 use tamtam_link::{Inbound, Link};
 
@@ -291,6 +292,28 @@ fn a_link_that_is_cut_after_any_byte_ends_who_is_linked_and_tells_who_watches() 
                 };
                 assert!(is_right, "{place}: {ended:?}");
             }
+        });
+    }
+}
+
+/// A message that is refused just when the link ends is refused for that, and not as if the actor had stopped.
+#[test]
+fn who_tells_while_a_link_ends_hears_that_it_is_lost() {
+    for _ in 0..3_000 {
+        let (link, _inbound) = Link::builder().build(|| {});
+        let far: Address<u32> = link.root();
+        let is_there = Barrier::new(2);
+        thread::scope(|threads| {
+            threads.spawn(|| {
+                is_there.wait();
+                while !far.is_stopped() {
+                    std::hint::spin_loop();
+                }
+                let refused = far.tell(1).unwrap_err();
+                assert_eq!(refused.why(), Refusal::Unreachable);
+            });
+            is_there.wait();
+            link.close();
         });
     }
 }
