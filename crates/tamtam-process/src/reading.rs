@@ -34,7 +34,7 @@ const MOST_LOOKS: u32 = 64;
 const FEWEST_LOOKS: u32 = 4;
 /// What was away for so long has let another thread run.
 const AWAY: Duration = Duration::from_micros(1);
-/// And so many questions between two looks of the thread leave it to that.
+/// And so many answers that it has read between two looks of the thread leave it to that.
 const KEEP: u64 = 2;
 /// So often the thread looks whether it is still to stay away.
 const LOOK: Duration = Duration::from_millis(1);
@@ -62,6 +62,8 @@ struct State {
     /// Threads that wait now.
     waiting: u32,
     is_lent: bool,
+    /// So often askers have read, of which there are no more than questions.
+    reads: u64,
     /// So many answers in a row it takes to be lent, if it was in vain.
     streak_in_vain: u32,
     /// The process says no more.
@@ -69,22 +71,31 @@ struct State {
 }
 
 /// How many questions there were, of threads and of turns.
-#[derive(Clone, Copy)]
+#[derive(Clone, Copy, PartialEq, Eq)]
 struct Asked {
     by_threads: u64,
     in_turns: u64,
 }
 
 impl Asked {
-    /// Whether there was one since. A turn that waits for its answer counts twice.
-    fn one_since(self, before: Self) -> bool {
+    /// Whether there was one since, of an asker that may read: those in turns only read what comes into memory. A turn that waits for its answer
+    /// counts twice.
+    fn one_since(self, before: Self, is_memory: bool) -> bool {
         let threads = self.by_threads - before.by_threads;
         let turns = self.in_turns - before.in_turns;
-        matches!((threads, turns), (1, 0 | 1) | (0, 1))
+        matches!((threads, turns), (1, 0 | 1)) || (is_memory && (threads, turns) == (0, 1))
     }
+}
 
-    fn since(self, before: Self) -> u64 {
-        self.by_threads - before.by_threads + (self.in_turns - before.in_turns)
+impl State {
+    /// Lending it was of use, or in vain: then it takes more answers in a row until it is lent again.
+    fn learn(&mut self, was_of_use: bool) {
+        let streak = STREAK.max(self.streak_in_vain);
+        self.streak_in_vain = if was_of_use {
+            streak / 2
+        } else {
+            (4 * streak).min(LONGEST_STREAK)
+        };
     }
 }
 
@@ -180,6 +191,7 @@ impl Reading {
             looks: MOST_LOOKS,
         });
         let beside = state.reader.as_ref().and_then(|it| it.incoming.beside());
+        let is_memory = beside.is_some();
         let (mut streak, mut asked, mut ticks) = (0, self.asked(&state), 0_u32);
         loop {
             if state.is_over {
@@ -193,10 +205,15 @@ impl Reading {
                     // The thread that reads meanwhile may not hear of it otherwise.
                     beside.iter().for_each(|beside| beside.look());
                 }
-                let before = self.asked(&state);
+                let (asked_before, reads_before) = (self.asked(&state), state.reads);
                 let waited = self.changed.wait_timeout(state, LOOK);
                 state = waited.unwrap_or_else(PoisonError::into_inner).0;
-                if state.waiting > 1 || self.asked(&state).since(before) < KEEP {
+                let reads = state.reads - reads_before;
+                if state.waiting > 1 || reads < KEEP {
+                    if reads == 0 && self.asked(&state) != asked_before {
+                        // An asker that has something else to do does not read.
+                        state.learn(false);
+                    }
                     state.is_lent = false;
                 }
                 continue;
@@ -211,7 +228,7 @@ impl Reading {
             state.reader = Some(reader);
             state.is_over |= !goes_on;
             let asked_now = self.asked(&state);
-            let is_one_answer = asked_now.one_since(asked) && state.waiting <= 1;
+            let is_one_answer = asked_now.one_since(asked, is_memory) && state.waiting <= 1;
             streak = if is_one_answer { streak + 1 } else { 0 };
             asked = asked_now;
             if streak >= STREAK.max(state.streak_in_vain) {
@@ -236,6 +253,7 @@ impl Reading {
             let goes_on = read_until(&mut reader, answer, deadline);
             let mut state = self.lock();
             state.reader = Some(reader);
+            state.reads += 1;
             state.is_over |= !goes_on;
             // The thread may want it back by now.
             let is_wanted = state.is_over || state.waiting > 1 || !state.is_lent;
@@ -268,12 +286,8 @@ impl AnswerReader for Reading {
         let mut state = self.lock();
         state.reader = Some(reader);
         state.is_over |= read == Some(false);
-        let streak = STREAK.max(state.streak_in_vain);
-        state.streak_in_vain = if read.is_some() {
-            streak / 2
-        } else {
-            (4 * streak).min(LONGEST_STREAK)
-        };
+        state.reads += u64::from(read.is_some());
+        state.learn(read.is_some());
         // The thread has it back, too, if one waits that has asked meanwhile.
         state.is_lent &= read.is_some() && state.waiting == 0;
         let is_wanted = state.is_over || !state.is_lent;

@@ -94,15 +94,18 @@ impl Unflushed {
     /// Between two turns: flushes, unless more is due and the first was sent just now. Whether something is left, or may be.
     #[cold]
     pub(crate) fn flush_when_through(is_more_due: bool) -> bool {
-        let waits = Self::with(|thread| {
+        let (waits, has_answers) = Self::with(|thread| {
             let is_new = |begun: Instant| begun.elapsed() < LONGEST;
-            is_more_due && thread.begun.is_some_and(is_new)
+            let waits = is_more_due && thread.begun.is_some_and(is_new);
+            (waits, thread.answers.is_some())
         });
         if !waits {
             Self::flush_all();
         }
-        IS_NOTED.set(waits);
-        waits
+        // Answers are read when nothing more is due.
+        let is_noted = waits || (is_more_due && has_answers);
+        IS_NOTED.set(is_noted);
+        is_noted
     }
 
     /// Nothing is due: reads the answers to what the last turns have asked, if that is the quickest way to them, while `goes_on`.

@@ -1,6 +1,7 @@
 //! Questions of actors, one after the other: the threads that give these their turns read the answers by themselves.
 
 use std::sync::mpsc::{Receiver, Sender, channel};
+use std::time::{Duration, Instant};
 
 use tamtam_actor::{Actor, Address, AskError, Context, Pool, ProcessEnd, Reply, Restart, Worker};
 use tamtam_process::Process;
@@ -12,6 +13,7 @@ crate::tests! { "turns":
     an_actor_that_asks_one_by_one_hears_of_a_death_and_goes_on
     what_comes_when_no_actor_asks_any_more_comes_by_itself
     threads_may_ask_between_turns_that_do
+    answers_come_also_to_threads_that_are_never_idle
 }
 
 /// More than it takes until threads read by themselves.
@@ -22,8 +24,52 @@ enum Heard {
     All(Reply<u64>),
 }
 
+/// Asks one by one until its thread reads by itself, and then ten times a millisecond while it is never idle.
+struct Restless {
+    counter: Address<Count>,
+    one_by_one: u64,
+    asked: Instant,
+    answers: u64,
+    done: Sender<()>,
+}
+
+impl Restless {
+    fn ask(&mut self, cx: &mut Context<Self>) {
+        self.asked = Instant::now();
+        cx.ask(&self.counter, Count::Read, |this, answer, cx| {
+            assert_eq!(answer, Ok(0));
+            if this.one_by_one > 0 {
+                this.one_by_one -= 1;
+                return this.ask(cx);
+            }
+            if this.answers == 0 {
+                cx.address().tell(()).unwrap();
+            }
+            this.answers += 1;
+        });
+    }
+}
+
+impl Actor for Restless {
+    type Message = ();
+
+    fn handle(&mut self, (): (), cx: &mut Context<Self>) {
+        if self.one_by_one > 0 {
+            return self.ask(cx);
+        }
+        if self.answers > MANY {
+            return self.done.send(()).unwrap();
+        }
+        if self.asked.elapsed() > Duration::from_micros(100) {
+            self.ask(cx);
+        }
+        cx.address().tell(()).unwrap();
+    }
+}
+
 /// A home whose threads read.
 trait Home {
+    fn spawn_restless(&self, restless: Restless) -> Address<()>;
     fn spawn_asker(&self, asker: Asker) -> Address<Option<u64>>;
     fn spawn_listener(&self, count: u64) -> Address<Heard>;
 }
@@ -36,6 +82,10 @@ fn hear(count: &mut u64, heard: Heard) {
 }
 
 impl Home for Pool {
+    fn spawn_restless(&self, restless: Restless) -> Address<()> {
+        self.spawn(restless)
+    }
+
     fn spawn_asker(&self, asker: Asker) -> Address<Option<u64>> {
         self.spawn(asker)
     }
@@ -46,6 +96,10 @@ impl Home for Pool {
 }
 
 impl Home for Worker {
+    fn spawn_restless(&self, restless: Restless) -> Address<()> {
+        self.spawn(restless)
+    }
+
     fn spawn_asker(&self, asker: Asker) -> Address<Option<u64>> {
         self.spawn(asker)
     }
@@ -130,8 +184,7 @@ fn asker(
 }
 
 fn counter() -> Address<Count> {
-    let at_once =
-        Restart::on_panic().backoff(std::time::Duration::ZERO, 1.0, std::time::Duration::ZERO);
+    let at_once = Restart::on_panic().backoff(Duration::ZERO, 1.0, Duration::ZERO);
     let spawner = Process::spawner().restart(at_once);
     spawner.spawn::<Counter>(0).unwrap()
 }
@@ -195,5 +248,20 @@ fn threads_may_ask_between_turns_that_do() {
             }
         });
         assert_eq!(is_done.recv().unwrap(), Ok(20 * MANY));
+    });
+}
+
+fn answers_come_also_to_threads_that_are_never_idle() {
+    on_each_home(|home| {
+        let (done, is_done) = channel();
+        let restless = home.spawn_restless(Restless {
+            counter: counter(),
+            one_by_one: MANY,
+            asked: Instant::now(),
+            answers: 0,
+            done,
+        });
+        restless.tell(()).unwrap();
+        is_done.recv().unwrap();
     });
 }
