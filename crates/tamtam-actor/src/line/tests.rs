@@ -2,12 +2,11 @@
 
 use std::cell::Cell;
 use std::rc::Rc;
-use std::sync::atomic::Ordering;
 use std::sync::{Arc, mpsc};
 use std::thread;
 use std::time::Duration;
 
-use crate::task::{Answers, Flushes};
+use crate::task::Flushes;
 use crate::{Actor, Budget, Context, Frame, Overflow, Quit, Reply, Restart, Worker};
 
 /// Belongs to one thread, and knows what it has added.
@@ -186,43 +185,8 @@ fn what_is_left_by_a_worker_is_flushed_when_it_ends() {
     });
 }
 
-/// So often threads read answers, or leave them to others.
-const ROUNDS: usize = if cfg!(miri) { 3 } else { 100 };
-
-#[test]
-fn a_worker_reads_what_its_turns_have_asked_when_it_has_nothing_else_to_do() {
-    within_limit(|| {
-        let worker = Worker::new();
-        let (say, said) = mpsc::channel();
-        let hearer = worker.spawn_fn(move |by, _| say.send((by, thread::current().id())).unwrap());
-        let answers = Answers::new(hearer, ROUNDS);
-        let asking = Arc::clone(&answers);
-        let asker = worker.spawn_fn(move |(), _| assert!(asking.ask()));
-        for _ in 0..ROUNDS {
-            asker.tell(()).unwrap();
-            let (read, heard) = said.recv().unwrap();
-            assert_eq!(read, heard);
-        }
-        assert_eq!(answers.looks.load(Ordering::SeqCst), ROUNDS);
-    });
-}
-
-#[test]
-fn a_worker_leaves_answers_to_others_as_soon_as_it_has_something_else_to_do() {
-    within_limit(|| {
-        let worker = Worker::new();
-        let hearer = worker.spawn_fn(|_, _| {});
-        let answers = Answers::new(hearer, 0);
-        let asking = Arc::clone(&answers);
-        let asker = worker.spawn_fn(move |reply: Reply<bool>, _| reply.send(asking.ask()));
-        let other = worker.spawn_fn(|reply: Reply<()>, _| reply.send(()));
-        for round in 1..=ROUNDS {
-            assert_eq!(asker.ask(|reply| reply), Ok(true));
-            while answers.looks.load(Ordering::SeqCst) < round {
-                thread::yield_now();
-            }
-            // It looks by now, and for as long as there is nothing else.
-            assert_eq!(other.ask(|reply| reply), Ok(()));
-        }
-    });
+crate::task::answer_tests! {
+    a_worker_reads_what_its_turns_have_asked_when_it_has_nothing_else_to_do
+    a_worker_leaves_answers_to_others_as_soon_as_it_has_something_else_to_do
+    Worker::new()
 }

@@ -348,45 +348,10 @@ fn a_thread_that_is_not_a_pools_leaves_nothing() {
     assert_eq!([flushes.write(), flushes.write()], [false; 2]);
 }
 
-/// So often threads read answers, or leave them to others.
-const ROUNDS: usize = if cfg!(miri) { 3 } else { 100 };
-
-#[test]
-fn a_thread_of_a_pool_reads_what_its_turns_have_asked_when_it_has_nothing_else_to_do() {
-    tamtam_testing::within(Duration::from_secs(120), || {
-        let pool = Pool::with_threads(1);
-        let (say, said) = mpsc::channel();
-        let hearer = pool.spawn_fn(move |by, _| say.send((by, thread::current().id())).unwrap());
-        let answers = Answers::new(hearer, ROUNDS);
-        let asking = Arc::clone(&answers);
-        let asker = pool.spawn_fn(move |(), _| assert!(asking.ask()));
-        for _ in 0..ROUNDS {
-            asker.tell(()).unwrap();
-            let (read, heard) = said.recv().unwrap();
-            assert_eq!(read, heard);
-        }
-        assert_eq!(answers.looks.load(Ordering::SeqCst), ROUNDS);
-    });
-}
-
-#[test]
-fn a_thread_of_a_pool_leaves_answers_to_others_as_soon_as_it_has_something_else_to_do() {
-    tamtam_testing::within(Duration::from_secs(120), || {
-        let pool = Pool::with_threads(1);
-        let hearer = pool.spawn_fn(|_, _| {});
-        let answers = Answers::new(hearer, 0);
-        let asking = Arc::clone(&answers);
-        let asker = pool.spawn_fn(move |reply: Reply<bool>, _| reply.send(asking.ask()));
-        let other = pool.spawn_fn(|reply: Reply<()>, _| reply.send(()));
-        for round in 1..=ROUNDS {
-            assert_eq!(asker.ask(|reply| reply), Ok(true));
-            while answers.looks.load(Ordering::SeqCst) < round {
-                thread::yield_now();
-            }
-            // It looks by now, and for as long as there is nothing else.
-            assert_eq!(other.ask(|reply| reply), Ok(()));
-        }
-    });
+crate::task::answer_tests! {
+    a_thread_of_a_pool_reads_what_its_turns_have_asked_when_it_has_nothing_else_to_do
+    a_thread_of_a_pool_leaves_answers_to_others_as_soon_as_it_has_something_else_to_do
+    Pool::with_threads(1)
 }
 
 #[test]
@@ -394,5 +359,5 @@ fn a_thread_that_is_not_a_pools_leaves_answers_to_others() {
     let pool = Pool::with_threads(1);
     let answers = Answers::new(pool.spawn_fn(|_, _| {}), 0);
     assert!(!answers.ask());
-    assert_eq!(answers.looks.load(Ordering::SeqCst), 0);
+    assert_eq!(answers.looks(), 0);
 }

@@ -20,6 +20,6 @@ pub(crate) use remembered::Remembered;
 pub(crate) use tokio_worker::{BlockedWorker, RuntimeThread};
 pub(crate) use unflushed::Unflushed;
 #[cfg(test)]
-pub(crate) use unflushed::{Answers, Flushes};
+pub(crate) use unflushed::{Answers, Flushes, answer_tests};
 #[cfg(feature = "serde")]
 pub use unflushed::{Flush, ReadAnswers, flush_later, read_later};

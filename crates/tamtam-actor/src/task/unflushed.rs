@@ -171,4 +171,4 @@ pub fn read_later(give: impl FnOnce() -> Option<Arc<dyn ReadAnswers>>) -> bool {
 #[cfg(test)]
 mod testing;
 #[cfg(test)]
-pub(crate) use testing::{Answers, Flushes};
+pub(crate) use testing::{Answers, Flushes, answer_tests};

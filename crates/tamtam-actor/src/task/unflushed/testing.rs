@@ -93,7 +93,7 @@ pub(crate) struct Answers {
     to: Address<std::thread::ThreadId>,
     /// So many come; where there is none, a thread looks for it as long as it has nothing else to do.
     left: AtomicUsize,
-    pub(crate) looks: AtomicUsize,
+    looks: AtomicUsize,
 }
 
 impl Answers {
@@ -103,6 +103,11 @@ impl Answers {
             left: AtomicUsize::new(left),
             looks: AtomicUsize::new(0),
         })
+    }
+
+    /// How often a thread has looked.
+    pub(crate) fn looks(&self) -> usize {
+        self.looks.load(Ordering::SeqCst)
     }
 
     /// `true` if this thread will look for the answer.
@@ -124,3 +129,53 @@ impl ReadAnswers for Answers {
         }
     }
 }
+
+/// The tests of a home whose threads read answers.
+macro_rules! answer_tests {
+    ($reads:ident $leaves:ident $home:expr) => {
+        /// So often they read answers, or leave them to others.
+        const ROUNDS: usize = if cfg!(miri) { 3 } else { 100 };
+
+        #[test]
+        fn $reads() {
+            tamtam_testing::within(std::time::Duration::from_secs(120), || {
+                let home = $home;
+                let this_thread = || std::thread::current().id();
+                let (say, said) = std::sync::mpsc::channel();
+                let hearer = home.spawn_fn(move |by, _| say.send((by, this_thread())).unwrap());
+                let answers = crate::task::Answers::new(hearer, ROUNDS);
+                let asking = std::sync::Arc::clone(&answers);
+                let asker = home.spawn_fn(move |(), _| assert!(asking.ask()));
+                for _ in 0..ROUNDS {
+                    asker.tell(()).unwrap();
+                    let (read, heard) = said.recv().unwrap();
+                    assert_eq!(read, heard);
+                }
+                assert_eq!(answers.looks(), ROUNDS);
+            });
+        }
+
+        #[test]
+        fn $leaves() {
+            tamtam_testing::within(std::time::Duration::from_secs(120), || {
+                let home = $home;
+                let hearer = home.spawn_fn(|_, _| {});
+                let answers = crate::task::Answers::new(hearer, 0);
+                let asking = std::sync::Arc::clone(&answers);
+                let asker = home.spawn_fn(move |reply: crate::Reply<bool>, _| {
+                    reply.send(asking.ask());
+                });
+                let other = home.spawn_fn(|reply: crate::Reply<()>, _| reply.send(()));
+                for round in 1..=ROUNDS {
+                    assert_eq!(asker.ask(|reply| reply), Ok(true));
+                    while answers.looks() < round {
+                        std::thread::yield_now();
+                    }
+                    // It looks by now, and for as long as there is nothing else.
+                    assert_eq!(other.ask(|reply| reply), Ok(()));
+                }
+            });
+        }
+    };
+}
+pub(crate) use answer_tests;
