@@ -74,7 +74,58 @@ fn chosen(features: &[String], tree: &str, but_for: &[String]) -> Vec<String> {
 
 #[cfg(test)]
 mod tests {
+    use std::path::Path;
+
+    use super::super::workspace::Workspace;
     use super::*;
+
+    /// Each library with its features; more than once, where programs that run while others are compiled have it with others.
+    fn libraries(stage: &Stage, arguments: &[String]) -> BTreeSet<String> {
+        let mut tree =
+            stage.cargo("tree --locked --prefix none --format {p}|{f} --edges normal,build,dev");
+        let tree = output_of(tree.args(arguments)).unwrap();
+        let lines = tree.lines().map(|line| line.trim_end_matches(" (*)"));
+        // Those of ours have a folder.
+        lines
+            .filter(|line| line.contains('|') && !line.contains("(/"))
+            .map(str::to_owned)
+            .collect()
+    }
+
+    /// What the steps of models, of stress and of the sanitizer compile of others is there after the step of all tests.
+    #[test]
+    fn what_a_step_needs_of_others_is_what_all_of_the_workspace_has() {
+        let root = Path::new(env!("CARGO_MANIFEST_DIR")).parent().unwrap();
+        let stage = Stage {
+            workspace: Workspace::read(root).unwrap(),
+            target: root.join("target"),
+            logs: root.join("target"),
+            step: "tests".to_owned(),
+            scope: Vec::new(),
+        };
+        let whole = libraries(&stage, &stage.selection());
+        assert!(whole.len() > 100, "{whole:?}");
+        let packages = |is_chosen: fn(&Package) -> bool| {
+            let packages = stage.packages().filter(|package| is_chosen(package));
+            packages_as_arguments(packages)
+        };
+        let mut models = packages(Package::has_models);
+        models.push("--features=tamtam-actor/serde".to_owned());
+        let sanitized = packages(|package| package.is_core() || package.name == "tamtam-rows");
+        let stressed = packages(|package| package.has_test("stress"));
+        for selection in [models, sanitized, stressed] {
+            let mut arguments = all(&stage, &selection).unwrap();
+            arguments.extend(selection.clone());
+            let other: Vec<_> = libraries(&stage, &arguments)
+                .into_iter()
+                .filter(|library| !whole.contains(library))
+                .collect();
+            assert!(
+                other.is_empty(),
+                "with {selection:?} these are compiled once more; give `testing/alike` their features in the whole workspace: {other:#?}"
+            );
+        }
+    }
 
     #[test]
     fn what_is_in_the_tree_is_alike_but_for_what_a_crate_names_itself() {
