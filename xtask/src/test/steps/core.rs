@@ -322,7 +322,9 @@ pub(crate) fn miri(stage: &Stage) -> Result<()> {
         cargo
             .args(["--package", &package.name, "--target-dir"])
             .arg(stage.target.join("miri"))
-            .env("MIRIFLAGS", &flags);
+            .env("MIRIFLAGS", &flags)
+            // It takes seconds to say where a test has panicked, as some do on purpose.
+            .env("RUST_BACKTRACE", "0");
         Job::new(format!("{} under Miri", package.name), cargo)
     });
     stage.run_jobs(lanes(), jobs)?;

@@ -221,9 +221,11 @@ fn what_has_been_due_is_begun_once_or_removed() {
 
 #[test]
 fn all_of_an_owner_go_together() {
+    // Miri takes long. By the first hundred some are due.
+    let numbers = if cfg!(miri) { 200 } else { 1_000 };
     let mut wheel = Wheel::new(false);
     let (one, other) = (wheel.insert_owner(), wheel.insert_owner());
-    for number in 0..1_000_u64 {
+    for number in 0..numbers {
         let owner = if number % 2 == 0 { one } else { other };
         let key = insert(&mut wheel, number * number, number, Some(owner));
         if number % 5 == 0 {
@@ -247,7 +249,7 @@ fn all_of_an_owner_go_together() {
         of_one.extend(number);
     }
     of_one.sort_unstable();
-    let expected: Vec<_> = (0..1_000)
+    let expected: Vec<_> = (0..numbers)
         .step_by(2)
         .filter(|number| number % 5 != 0 && (*number > 100 || number % 10 == 4))
         .collect();
@@ -259,7 +261,7 @@ fn all_of_an_owner_go_together() {
         assert_eq!(number % 2, 1);
         left += 1;
     }
-    assert_eq!(left, 450 / 5 * 4);
+    assert_eq!(left, (numbers - 100) / 2 / 5 * 4);
     assert_eq!(remove_owned(&mut wheel, other), None);
 }
 

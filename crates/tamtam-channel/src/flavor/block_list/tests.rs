@@ -8,7 +8,7 @@ use super::*;
 const TURNS: &[u32] = if cfg!(miri) { &[0] } else { &[1, 1 << 31, 0] };
 
 /// How many blocks pass. Miri takes thousands of times as long for each.
-const BLOCKS: usize = if cfg!(miri) { 6 } else { 40 };
+const BLOCKS: usize = if cfg!(miri) { 4 } else { 40 };
 
 /// A list whose blocks, but for the first one, have been recycled so often that this is their generation.
 fn list_of_generation(generation: u32) -> BlockList<Box<u64>> {
