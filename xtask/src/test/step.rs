@@ -80,7 +80,7 @@ impl Part<'_> {
 
 const GUIDE: &str = "tamtam-guide";
 
-/// All of them, in order.
+/// All of them, in order. What mostly waits comes before others that compile, so that the last steps have something to do beside each other.
 pub(crate) fn all() -> Vec<Step> {
     use Load::{Alone, Half};
     vec![
@@ -148,6 +148,16 @@ pub(crate) fn all() -> Vec<Step> {
         step("docs", steps::source::docs)
             .about("the documentation builds without a warning")
             .concerns(|part| part.is_published()),
+        step("web", steps::web::web)
+            .about("the TypeScript package type-checks, its WebAssembly is what its source gives, its tests pass on Node, those of links against a real gateway")
+            .needs(&["web"])
+            .limit(1800)
+            .concerns(|part| part.is_web() || part.is("tamtam-gateway") || part.is("tamtam-link")),
+        step("browser", steps::web::browser)
+            .about("a real browser reads what the program has written, and makes the same tiles of it in every way; the gateway's page calls methods, compares forms and subscribes; a page calls an actor over a link, and the actor the page; the last mile of a table is measured, and links that are off are refused")
+            .needs(&["web", "browser"])
+            .limit(1800)
+            .concerns(|part| part.is_web() || part.is("tamtam-gateway")),
         step("features", steps::source::features)
             .about("each crate compiles without a warning with each of its features alone, with none, and with all")
             .needs(&["rust"])
@@ -209,16 +219,6 @@ pub(crate) fn all() -> Vec<Step> {
             .needs(&["rust", "targets"])
             .limit(2700)
             .folders(&["targets", "wasm"]),
-        step("web", steps::web::web)
-            .about("the TypeScript package type-checks, its WebAssembly is what its source gives, its tests pass on Node, those of links against a real gateway")
-            .needs(&["web"])
-            .limit(1800)
-            .concerns(|part| part.is_web() || part.is("tamtam-gateway") || part.is("tamtam-link")),
-        step("browser", steps::web::browser)
-            .about("a real browser reads what the program has written, and makes the same tiles of it in every way; the gateway's page calls methods, compares forms and subscribes; a page calls an actor over a link, and the actor the page; the last mile of a table is measured, and links that are off are refused")
-            .needs(&["web", "browser"])
-            .limit(1800)
-            .concerns(|part| part.is_web() || part.is("tamtam-gateway")),
         step("peers", steps::lab::peers)
             .about("the systems that the lab compares with compile")
             .load(Half)
