@@ -36,7 +36,8 @@ pub struct Limits {
     ///
     /// - The handshake of TLS may take so long, and the head of the first request as long again; without TLS that time begins with
     ///   the connection, whether anything comes or not.
-    /// - A connection of HTTP/2 that has no request for so long is told goodbye, though it answers pings, and has a second for that.
+    /// - A connection of HTTP/2 that has no request for so long is told goodbye, though it answers pings, and has a second for that. So is one whose
+    ///   answers wait for nothing but their client, which lets less than 1 KiB come in that time.
     /// - A WebSocket over which nothing is called or subscribed to is closed, if its client answers no ping for so long.
     pub patience: Duration,
     /// Requests that are worked on at the same time. The next one is told at once that the server is busy. 256.

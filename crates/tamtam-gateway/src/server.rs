@@ -14,7 +14,7 @@ use std::time::Duration;
 use axum::body::Body;
 use axum::response::Response;
 use hyper::body::Incoming;
-use hyper_util::rt::{TokioIo, TokioTimer};
+use hyper_util::rt::{TokioExecutor, TokioIo, TokioTimer};
 use hyper_util::server::conn::auto::Builder;
 use thiserror::Error;
 use tokio::io::{AsyncRead, AsyncWrite, AsyncWriteExt};
@@ -348,11 +348,17 @@ impl hyper::service::Service<hyper::Request<Incoming>> for Answering {
     type Future = Pin<Box<dyn Future<Output = Result<Response, Infallible>> + Send>>;
 
     fn call(&self, request: hyper::Request<Incoming>) -> Self::Future {
-        self.under_way.came(request.version());
+        let under_way = self.under_way.came(request.version());
         let mut request = request.map(Body::new);
         request.extensions_mut().insert(Arc::clone(&self.arrival));
         let routes = Arc::clone(&self.routes);
-        Box::pin(async { Ok(routes.respond(request).await) })
+        Box::pin(async {
+            let answer = routes.respond(request).await;
+            Ok(match under_way {
+                Some(request) => request.answered(answer),
+                None => answer,
+            })
+        })
     }
 }
 
@@ -377,7 +383,7 @@ impl Conversation {
             arrival: self.arrival,
             under_way: under_way.clone(),
         };
-        let mut builder = Builder::new(under_way.clone());
+        let mut builder = Builder::new(TokioExecutor::new());
         builder
             .http1()
             .timer(TokioTimer::new())

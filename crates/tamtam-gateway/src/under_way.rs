@@ -1,11 +1,17 @@
 //! Which requests of a connection are under way, and since when there is none.
 
-use std::future::{Future, pending};
+use std::future::pending;
 use std::mem::replace;
+use std::pin::Pin;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::task::{Context, Poll};
 use std::time::Duration;
 
+use axum::body::Body;
+use axum::response::Response;
+use bytes::Bytes;
+use hyper::body::{Body as HttpBody, Frame, SizeHint};
 use tokio::time::{Instant, sleep_until};
 
 use crate::patient::Leniency;
@@ -13,7 +19,10 @@ use crate::patient::Leniency;
 /// Who writes less than so many bytes while its patience passes sends no answer: that much are pings, and what is answered to those.
 const SLIGHT_BYTES: u64 = 1 << 10;
 
-/// The requests of one connection that are under way.
+/// The requests of one connection that are under way: a method works for them, or their answer waits for what it is made of.
+///
+/// An answer that only its client keeps from going, by a window of HTTP/2 that it does not open, is not: a client that answers pings would
+/// hold the connection with it for good.
 ///
 /// Those of HTTP/1 are not counted: its own timer, which begins when an answer has gone, bounds the time until the next one has come.
 /// That timer does not run before the version is known; and HTTP/2 has none, but pings, which a client answers that asks for nothing.
@@ -23,15 +32,15 @@ pub(crate) struct UnderWay(Arc<Seen>);
 #[derive(Debug)]
 struct Seen {
     is_http1: AtomicBool,
-    streams: Mutex<Streams>,
+    requests: Mutex<Requests>,
     leniency: Leniency,
 }
 
 /// The requests of HTTP/2.
 #[derive(Debug)]
-struct Streams {
-    open: usize,
-    /// When the last one ended; before there was one, when the connection began.
+struct Requests {
+    under_way: usize,
+    /// When the last one was no longer; before there was one, when the connection began.
     last_ended: Instant,
 }
 
@@ -40,19 +49,21 @@ impl UnderWay {
     pub(crate) fn new(leniency: Leniency) -> UnderWay {
         UnderWay(Arc::new(Seen {
             is_http1: AtomicBool::new(false),
-            streams: Mutex::new(Streams {
-                open: 0,
+            requests: Mutex::new(Requests {
+                under_way: 0,
                 last_ended: Instant::now(),
             }),
             leniency,
         }))
     }
 
-    /// A request has come, of this version.
-    pub(crate) fn came(&self, version: hyper::Version) {
+    /// A request of this version has come; one that is counted is under way until what this gives is dropped.
+    pub(crate) fn came(&self, version: hyper::Version) -> Option<Request> {
         if version < hyper::Version::HTTP_2 {
             self.0.is_http1.store(true, Ordering::Relaxed);
+            return None;
         }
+        Some(Request::new(self))
     }
 
     /// Ready when no request has been under way for so long, from now on at the least, and next to nothing was written meanwhile.
@@ -66,15 +77,15 @@ impl UnderWay {
                 return pending().await;
             }
             let before = replace(&mut written, self.0.leniency.written());
-            // An answer that is handed over, and under way no more, may be on its way still.
+            // An answer that is under way no more may be on its way still.
             let is_writing = written - before >= SLIGHT_BYTES;
             let now = Instant::now();
             let earliest = {
-                let streams = self.streams();
-                if is_writing || streams.open > 0 {
+                let requests = self.requests();
+                if is_writing || requests.under_way > 0 {
                     now + time
                 } else {
-                    streams.last_ended + time
+                    requests.last_ended + time
                 }
             };
             if earliest <= now {
@@ -84,42 +95,77 @@ impl UnderWay {
         }
     }
 
-    fn streams(&self) -> MutexGuard<'_, Streams> {
+    fn requests(&self) -> MutexGuard<'_, Requests> {
         self.0
-            .streams
+            .requests
             .lock()
             .unwrap_or_else(PoisonError::into_inner)
     }
 }
 
-/// Carries a request of HTTP/2 until its answer is handed over.
-impl<F> hyper::rt::Executor<F> for UnderWay
-where
-    F: Future<Output = ()> + Send + 'static,
-{
-    fn execute(&self, request: F) {
-        let open = Open::new(self.clone());
-        tokio::spawn(async move {
-            request.await;
-            drop(open);
-        });
+/// One that is under way until this is dropped.
+#[derive(Debug)]
+pub(crate) struct Request(UnderWay);
+
+impl Request {
+    fn new(all: &UnderWay) -> Request {
+        all.requests().under_way += 1;
+        Request(all.clone())
+    }
+
+    /// The answer has been made, or begun: the request is under way again whenever more of the answer is waited for.
+    pub(crate) fn answered(self, answer: Response) -> Response {
+        let all = self.0.clone();
+        answer.map(|body| {
+            Body::new(Answer {
+                body,
+                all,
+                awaited: None,
+            })
+        })
     }
 }
 
-/// One of them; it ends when this is dropped.
-struct Open(UnderWay);
-
-impl Open {
-    fn new(all: UnderWay) -> Open {
-        all.streams().open += 1;
-        Open(all)
-    }
-}
-
-impl Drop for Open {
+impl Drop for Request {
     fn drop(&mut self) {
-        let mut streams = self.0.streams();
-        streams.open -= 1;
-        streams.last_ended = Instant::now();
+        let mut requests = self.0.requests();
+        requests.under_way -= 1;
+        requests.last_ended = Instant::now();
+    }
+}
+
+/// What is sent of an answer. It is asked for a part only when its client takes one.
+#[derive(Debug)]
+struct Answer {
+    body: Body,
+    all: UnderWay,
+    /// There while the next part is waited for.
+    awaited: Option<Request>,
+}
+
+impl HttpBody for Answer {
+    type Data = Bytes;
+    type Error = axum::Error;
+
+    fn poll_frame(
+        self: Pin<&mut Self>,
+        context: &mut Context<'_>,
+    ) -> Poll<Option<Result<Frame<Bytes>, axum::Error>>> {
+        let answer = self.get_mut();
+        let polled = Pin::new(&mut answer.body).poll_frame(context);
+        if polled.is_ready() {
+            answer.awaited = None;
+        } else if answer.awaited.is_none() {
+            answer.awaited = Some(Request::new(&answer.all));
+        }
+        polled
+    }
+
+    fn is_end_stream(&self) -> bool {
+        self.body.is_end_stream()
+    }
+
+    fn size_hint(&self) -> SizeHint {
+        self.body.size_hint()
     }
 }

@@ -1,12 +1,14 @@
 //! Clients that hold a connection and ask for nothing: each is let go of, and none that is served is.
 
 use std::pin::pin;
+use std::sync::Arc;
 use std::time::Duration;
 
 use bytes::Bytes;
 use http_body_util::{BodyExt, Full};
 use hyper::client::conn::http2;
 use hyper_util::rt::{TokioExecutor, TokioIo};
+use tamtam_channel::Property;
 use tamtam_gateway::{Fault, Gateway, Limits, Method, Server, Service};
 use tokio::io::{AsyncRead, AsyncReadExt, AsyncWrite, AsyncWriteExt};
 use tokio::net::TcpStream;
@@ -215,11 +217,58 @@ fn a_client_of_http2_that_reads_slowly_is_not_let_go_of() {
     });
 }
 
+#[test]
+fn a_client_of_http2_that_does_not_let_its_answer_come_is_let_go_of() {
+    run(|| async {
+        const BYTES: usize = 400_000;
+        let large = Method::new("large", |(): ()| async {
+            Ok::<_, Fault>("x".repeat(BYTES))
+        });
+        let service = Service::new("Kit").with(large.safe());
+        let gateway = Gateway::new().service(service).limits(impatient());
+        let server = Running::of(gateway).await;
+        // It lets nothing of it come, or a part; and answers each ping.
+        for window in [0, 1, 32 << 10] {
+            let stream = TcpStream::connect(server.address).await.unwrap();
+            let mut builder = http2::Builder::new(TokioExecutor::new());
+            builder.initial_stream_window_size(window);
+            let (mut sender, connection) = builder.handshake(TokioIo::new(stream)).await.unwrap();
+            let connection = tokio::spawn(connection);
+            let answered = sender.send_request(get(&server, "/rest/Kit/large")).await;
+            let unread = answered.unwrap();
+            // A goodbye, or without one.
+            let _ = connection.await.unwrap();
+            drop(unread);
+        }
+    });
+}
+
+#[test]
+fn a_client_of_http2_that_waits_for_events_is_not_let_go_of() {
+    run(|| async {
+        let patience = Duration::from_millis(100);
+        let slider = Arc::new(Property::new(5_u32));
+        let service = Service::new("Kit").property("slider", Arc::clone(&slider));
+        let gateway = Gateway::new().service(service).limits(patient(patience));
+        let server = Running::of(gateway).await;
+        let (mut sender, _connection) = http2_client(&server).await;
+        let events = sender.send_request(get(&server, "/events/Kit.slider"));
+        let mut events = pin!(events.await.unwrap().into_body());
+        let mut text = String::new();
+        for value in [5, 6, 7] {
+            slider.set(value);
+            while !text.contains(&format!("data: {value}\n")) {
+                let frame = events.frame().await.expect("it goes on").unwrap();
+                text += std::str::from_utf8(&frame.into_data().unwrap()).unwrap();
+            }
+            tokio::time::sleep(patience * 4).await;
+        }
+    });
+}
+
 #[cfg(feature = "tls")]
 #[test]
 fn a_client_of_tls_that_stops_is_let_go_of_wherever_it_stops() {
-    use std::sync::Arc;
-
     use crate::server::tls;
 
     run(|| async {
@@ -244,8 +293,6 @@ fn a_client_of_tls_that_stops_is_let_go_of_wherever_it_stops() {
 #[cfg(feature = "tls")]
 #[test]
 fn a_handshake_that_stops_does_not_hold_the_end_up() {
-    use std::sync::Arc;
-
     use tokio::sync::Notify;
 
     use crate::server::tls;
