@@ -182,7 +182,7 @@ pub(crate) fn all() -> Vec<Step> {
             .concerns(|part| part.has_models()),
         step("stress", steps::core::stress)
             .about("stress on all cores, on one core, and beside busy neighbours")
-            .load(Alone)
+            .load(Half)
             .concerns(|part| part.has_test("stress")),
         step("asan", steps::core::asan)
             .about("the address sanitizer finds nothing in the crates with unsafe code")
