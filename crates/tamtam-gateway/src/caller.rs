@@ -2,7 +2,7 @@
 
 use std::fmt;
 use std::net::IpAddr;
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 use std::time::Instant;
 
 use crate::Fault;
@@ -32,7 +32,8 @@ pub struct Caller {
     pub(crate) bearer: Option<String>,
     pub(crate) credentials: Option<(String, String)>,
     pub(crate) only_safe: bool,
-    pub(crate) deadline: Instant,
+    /// When the first of the request's calls began: the time of all of them begins then.
+    pub(crate) begun: OnceLock<Instant>,
 }
 
 /// By which protocol a call came.
@@ -80,14 +81,14 @@ impl Protocol {
 }
 
 impl Caller {
-    pub(crate) fn new(protocol: Protocol, peer: Option<IpAddr>, deadline: Instant) -> Caller {
+    pub(crate) fn new(protocol: Protocol, peer: Option<IpAddr>) -> Caller {
         Caller {
             protocol,
             peer,
             bearer: None,
             credentials: None,
             only_safe: false,
-            deadline,
+            begun: OnceLock::new(),
         }
     }
 

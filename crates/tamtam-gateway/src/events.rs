@@ -14,7 +14,8 @@ use prometheus_client::metrics::gauge::Gauge;
 use tokio::sync::Notify;
 
 use crate::gateway::Shared;
-use crate::http::{Arrival, Cut, Held, caller_of, plain, put};
+use crate::head::Head;
+use crate::http::{Arrival, Cut, Envelope, Held, caller_of, plain, put};
 use crate::lasting::{Lasts, Stage};
 use crate::protocol::rest::arguments_of_query;
 use crate::push::{LAG_PAUSE, PushForm, Subscription, Taken, Wish};
@@ -30,7 +31,8 @@ const LAST_EVENT_ID: HeaderName = HeaderName::from_static("last-event-id");
 /// Answers with the values, as long as the client stays.
 pub(crate) fn stream(shared: Arc<Shared>, name: &str, request: Request) -> Response {
     let (parts, _) = request.into_parts();
-    let caller = caller_of(&shared, &parts, Protocol::Events);
+    let head = Head::of(&parts.headers);
+    let caller = caller_of(&Envelope::of(&parts, &head), Protocol::Events);
     let connection = Arc::new(Notify::new());
     let wish = wish_of(parts.uri.query().unwrap_or_default(), &parts.headers);
     let begun = wish.and_then(|wish| subscribe(&shared, &caller, name, wish, 1, &connection));

@@ -268,13 +268,15 @@ impl Shared {
         arguments: Arguments,
     ) -> Result<Answer, Fault> {
         let begun = Instant::now();
+        // It is the same for all calls of a request.
+        let first_begun = *caller.begun.get_or_init(|| begun);
         let found = self.gateway.find(service, method);
         let result = match (ticket, found) {
             (Ticket::Refused, _) => Err(Fault::busy(
                 "the server has too much to do; try again later",
             )),
             (_, None) => Err(self.no_method(service, method)),
-            (_, Some(found)) => self.invoke(found, caller, arguments).await,
+            (_, Some(found)) => self.invoke(found, caller, first_begun, arguments).await,
         };
         let took = begun.elapsed();
         exchange::add(Step::Call, took);
@@ -325,6 +327,7 @@ impl Shared {
         &self,
         method: &Method,
         caller: &Caller,
+        first_begun: Instant,
         arguments: Arguments,
     ) -> Result<Answer, Fault> {
         if caller.only_safe && !method.is_safe {
@@ -335,7 +338,8 @@ impl Shared {
         self.may(method.authorize.as_ref(), caller, &method.full_name)?;
         // The handler is the user's: it does not take the server down.
         let guarded = AssertUnwindSafe(async { method.invoke(arguments).await });
-        match in_time(|| caller.deadline, guarded.catch_unwind()).await {
+        let deadline = || first_begun + self.gateway.limits.time;
+        match in_time(deadline, guarded.catch_unwind()).await {
             Some(Ok(result)) => result,
             Some(Err(_)) => {
                 tracing::error!(method = method.name, "the handler of a method panicked");

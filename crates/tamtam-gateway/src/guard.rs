@@ -1,7 +1,6 @@
 //! What stands before all routes: which pages may call, under which names the server is known, and what browsers ask before.
 
 use axum::body::Body;
-use axum::extract::Request;
 use axum::http::header::{
     ACCESS_CONTROL_ALLOW_HEADERS, ACCESS_CONTROL_ALLOW_METHODS, ACCESS_CONTROL_ALLOW_ORIGIN,
     ACCESS_CONTROL_EXPOSE_HEADERS, ACCESS_CONTROL_MAX_AGE, ACCESS_CONTROL_REQUEST_HEADERS,
@@ -10,7 +9,8 @@ use axum::http::header::{
 use axum::http::{HeaderValue, Method as HttpMethod, StatusCode};
 use axum::response::Response;
 
-use crate::http::{Arrival, plain, put, set};
+use crate::content_type::{NOSNIFF, is_marked};
+use crate::http::{Envelope, plain, put, set};
 use crate::web_policy::{Verdict, WebPolicy, host_of};
 
 /// A request that may pass.
@@ -25,15 +25,15 @@ impl Passed {
     ///
     /// # Errors
     /// The answer, if its page may not call, it is for another server, or it is what browsers ask before.
-    pub(crate) fn of(web: &WebPolicy, request: &Request) -> Result<Passed, Box<Response>> {
-        let arrival = Arrival::of(request.extensions());
-        let host = host_of(request.uri(), request.headers());
+    pub(crate) fn of(web: &WebPolicy, request: &Envelope<'_>) -> Result<Passed, Box<Response>> {
+        let (arrival, parts) = (request.arrival, request.parts);
+        let host = host_of(&parts.uri, request.head.host);
         // What is on a Unix socket is not reached by a page, and what this connection was known by before is known.
         let is_trusted = arrival.is_some_and(|arrival| {
             let known = arrival.known_host.get();
             arrival.peer.is_none() || known.is_some_and(|known| **known == *host)
         });
-        let origin = match web.judge(host, request.headers(), is_trusted) {
+        let origin = match web.judge(host, request.head.origin, is_trusted) {
             Verdict::Fine => None,
             Verdict::From(origin) => Some(origin),
             Verdict::WrongHost => {
@@ -51,8 +51,8 @@ impl Passed {
             let _ = arrival.known_host.set(host.into());
         }
         let passed = Passed { origin };
-        let headers = request.headers();
-        let is_preflight = request.method() == HttpMethod::OPTIONS
+        let headers = &parts.headers;
+        let is_preflight = parts.method == HttpMethod::OPTIONS
             && headers.contains_key(ACCESS_CONTROL_REQUEST_METHOD);
         if is_preflight && passed.origin.is_some() {
             let wanted = headers.get(ACCESS_CONTROL_REQUEST_HEADERS);
@@ -76,10 +76,11 @@ impl Passed {
                 put(response, VARY, "origin");
             }
         }
-        let nosniff = const { HeaderValue::from_static("nosniff") };
-        response
-            .headers_mut()
-            .insert(X_CONTENT_TYPE_OPTIONS, nosniff);
+        let headers = response.headers_mut();
+        if !is_marked(headers) {
+            let nosniff = const { HeaderValue::from_static(NOSNIFF) };
+            headers.insert(X_CONTENT_TYPE_OPTIONS, nosniff);
+        }
     }
 }
 

@@ -9,26 +9,27 @@ use std::time::{Duration, Instant};
 use axum::body::{Body, HttpBody};
 use axum::extract::ConnectInfo;
 use axum::http::header::{
-    ACCEPT_ENCODING, AUTHORIZATION, CONTENT_ENCODING, CONTENT_TYPE, HeaderName, HeaderValue,
-    RETRY_AFTER, VARY,
+    CONTENT_ENCODING, CONTENT_TYPE, HeaderName, HeaderValue, RETRY_AFTER, VARY,
 };
-use axum::http::{Extensions, HeaderMap, StatusCode, request};
+use axum::http::{Extensions, StatusCode, request};
 use axum::response::Response;
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
 use bytes::Bytes;
-use http_body_util::{BodyExt, LengthLimitError, Limited};
+use http_body_util::BodyExt;
 use tamtam_rows::{Compression, CompressionError, CompressionKind, decompress};
 use tokio::sync::OwnedSemaphorePermit;
 use tokio::task::AbortHandle;
 
-use crate::admission::Ticket;
+use crate::admission::{Admission, Share, Ticket};
+use crate::content_type::{ContentType, VARYING};
 use crate::exchange::{self, Sent, Source, Step, on_thread};
 use crate::gateway::Shared;
+use crate::head::{Head, Listed, text};
 use crate::link_meter::LinkMeter;
 use crate::patient::{Leniency, in_time};
 use crate::protocol::rest;
-use crate::{Caller, Protocol, json};
+use crate::{Caller, Protocol};
 
 /// So many bytes of a request are read even where there is too much to do, so that it is told so in its protocol's form.
 const REFUSED_BODY_BYTES: usize = 64 << 10;
@@ -45,9 +46,22 @@ pub(crate) struct Arrival {
     pub(crate) known_host: OnceLock<Box<str>>,
     pub(crate) held: Held,
     pub(crate) meter: Arc<LinkMeter>,
+    /// Among whose requests those of this connection count.
+    share: OnceLock<Arc<Share>>,
 }
 
 impl Arrival {
+    /// Of a client at this address.
+    pub(crate) fn new(peer: Option<IpAddr>, held: Held, meter: Arc<LinkMeter>) -> Arrival {
+        Arrival {
+            peer,
+            known_host: OnceLock::new(),
+            held,
+            meter,
+            share: OnceLock::new(),
+        }
+    }
+
     /// Of a request with these extensions; nothing if a server of axum that is not ours has taken it in.
     pub(crate) fn of(extensions: &Extensions) -> Option<&Arrival> {
         extensions.get::<Arc<Arrival>>().map(|arrival| &**arrival)
@@ -123,42 +137,82 @@ impl Cut {
     }
 }
 
+/// What stands around the body of a request: its head, and how it has come.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Envelope<'r> {
+    pub(crate) parts: &'r request::Parts,
+    pub(crate) head: &'r Head<'r>,
+    /// Nothing if a server of axum that is not ours has taken it in.
+    pub(crate) arrival: Option<&'r Arrival>,
+}
+
+impl<'r> Envelope<'r> {
+    /// Of a request among whose extensions is how it has come.
+    pub(crate) fn of(parts: &'r request::Parts, head: &'r Head<'r>) -> Envelope<'r> {
+        let arrival = Arrival::of(&parts.extensions);
+        Envelope {
+            parts,
+            head,
+            arrival,
+        }
+    }
+
+    fn peer(&self) -> Option<IpAddr> {
+        match self.arrival {
+            Some(arrival) => arrival.peer,
+            None => {
+                let info = self.parts.extensions.get::<ConnectInfo<SocketAddr>>();
+                info.map(|ConnectInfo(address)| address.ip())
+            }
+        }
+    }
+
+    fn admit(&self, admission: &Arc<Admission>) -> Ticket {
+        match self.arrival {
+            Some(arrival) => {
+                let share = || admission.share(arrival.peer);
+                arrival.share.get_or_init(share).admit()
+            }
+            None => admission.admit(self.peer()),
+        }
+    }
+}
+
+/// A body of a request, of whatever server.
+pub(crate) trait Carried:
+    HttpBody<Data = Bytes, Error: Into<axum::BoxError>> + Send + Unpin + 'static
+{
+}
+
+impl<B: HttpBody<Data = Bytes, Error: Into<axum::BoxError>> + Send + Unpin + 'static> Carried
+    for B
+{
+}
+
 /// A request that has come in whole.
 pub(crate) struct Received {
     pub(crate) caller: Caller,
     pub(crate) ticket: Ticket,
-    pub(crate) headers: HeaderMap,
     pub(crate) body: Bytes,
 }
 
 /// Who sends a request, and whether it is worked on.
 pub(crate) fn admit(
-    shared: &Arc<Shared>,
-    parts: &request::Parts,
+    shared: &Shared,
+    envelope: &Envelope<'_>,
     protocol: Protocol,
 ) -> (Caller, Ticket) {
-    let caller = caller_of(shared, parts, protocol);
-    let ticket = shared.admission.admit(caller.peer());
+    let ticket = envelope.admit(&shared.admission);
     if matches!(ticket, Ticket::Refused) {
         shared.metrics.refused();
     }
-    (caller, ticket)
+    (caller_of(envelope, protocol), ticket)
 }
 
 /// Who sends a request.
-pub(crate) fn caller_of(shared: &Shared, parts: &request::Parts, protocol: Protocol) -> Caller {
-    let peer = match Arrival::of(&parts.extensions) {
-        Some(arrival) => arrival.peer,
-        // Served by a server of axum that is not ours.
-        None => {
-            let info = parts.extensions.get::<ConnectInfo<SocketAddr>>();
-            info.map(|ConnectInfo(address)| address.ip())
-        }
-    };
-    let deadline = Instant::now() + shared.gateway.limits.time;
-    let mut caller = Caller::new(protocol, peer, deadline);
-    let authorization = parts.headers.get(AUTHORIZATION);
-    let Some(value) = authorization.and_then(|value| value.to_str().ok()) else {
+pub(crate) fn caller_of(envelope: &Envelope<'_>, protocol: Protocol) -> Caller {
+    let mut caller = Caller::new(protocol, envelope.peer());
+    let Some(value) = text(envelope.head.authorization) else {
         return caller;
     };
     let (scheme, rest) = value.split_once(' ').unwrap_or((value, ""));
@@ -180,21 +234,21 @@ pub(crate) fn caller_of(shared: &Shared, parts: &request::Parts, protocol: Proto
 /// # Errors
 /// The answer, if it is of another type, too large, too slow, or damaged.
 pub(crate) async fn receive(
-    shared: &Arc<Shared>,
-    request: axum::extract::Request,
+    shared: &Shared,
+    envelope: &Envelope<'_>,
+    body: impl Carried,
     protocol: Protocol,
     types: &[&str],
 ) -> Result<Received, Box<Response>> {
-    let (parts, body) = request.into_parts();
     // A page of another origin can send what a form can send, without being asked: texts, forms, and what has no type.
-    if !is_of(&parts.headers, types) {
+    if !is_of(envelope.head, types) {
         let reason = format!("send the header `Content-Type: {}`", types[0]);
         return Err(plain(StatusCode::UNSUPPORTED_MEDIA_TYPE, reason));
     }
-    let (caller, ticket) = admit(shared, &parts, protocol);
+    let (caller, ticket) = admit(shared, envelope, protocol);
     let most = most_body(shared, &ticket);
     let body = collect(shared, &ticket, body).await?;
-    let body = decompressed(&parts.headers, body, most)
+    let body = decompressed(&envelope.head.content_encoding, body, most)
         .await
         .map_err(|(status, reason)| {
             if status == StatusCode::PAYLOAD_TOO_LARGE {
@@ -206,7 +260,6 @@ pub(crate) async fn receive(
     Ok(Received {
         caller,
         ticket,
-        headers: parts.headers,
         body,
     })
 }
@@ -249,7 +302,8 @@ pub(crate) async fn receive_whole(
     request: axum::extract::Request,
 ) -> Result<(request::Parts, Bytes, Ticket), Box<Response>> {
     let (parts, body) = request.into_parts();
-    let (_, ticket) = admit(shared, &parts, Protocol::Rest);
+    let head = Head::of(&parts.headers);
+    let (_, ticket) = admit(shared, &Envelope::of(&parts, &head), Protocol::Rest);
     let body = collect(shared, &ticket, body).await?;
     if matches!(ticket, Ticket::Refused) {
         return Err(busy());
@@ -261,10 +315,10 @@ pub(crate) async fn receive_whole(
 ///
 /// # Errors
 /// The answer, if it is too large or too slow.
-pub(crate) async fn collect(
+async fn collect(
     shared: &Shared,
     ticket: &Ticket,
-    body: Body,
+    body: impl Carried,
 ) -> Result<Bytes, Box<Response>> {
     let most = most_body(shared, ticket);
     // What the header `Content-Length` says.
@@ -273,13 +327,15 @@ pub(crate) async fn collect(
     }
     let patience = shared.gateway.limits.patience;
     let begun = exchange::begin();
-    let collecting = Limited::new(body, most).collect();
+    let collecting = whole(body, most);
     let collected = in_time(|| Instant::now() + patience, collecting).await;
     exchange::end(Step::Receive, begun);
     match collected {
-        Some(Ok(collected)) => Ok(collected.to_bytes()),
-        Some(Err(error)) if error.is::<LengthLimitError>() => Err(too_large(shared, ticket)),
-        Some(Err(_)) => Err(plain(StatusCode::BAD_REQUEST, "the body was cut off")),
+        Some(Ok(collected)) => Ok(collected),
+        Some(Err(Uncollected::TooLarge)) => Err(too_large(shared, ticket)),
+        Some(Err(Uncollected::CutOff)) => {
+            Err(plain(StatusCode::BAD_REQUEST, "the body was cut off"))
+        }
         None => Err(plain(
             StatusCode::REQUEST_TIMEOUT,
             "the body came too slowly",
@@ -287,12 +343,51 @@ pub(crate) async fn collect(
     }
 }
 
+/// Why a body was not taken in whole.
+enum Uncollected {
+    TooLarge,
+    CutOff,
+}
+
+/// A body as one piece, which is not copied if it comes as one.
+async fn whole(mut body: impl Carried, most: usize) -> Result<Bytes, Uncollected> {
+    let (mut one, mut joined) = (Bytes::new(), Vec::new());
+    while let Some(frame) = body.frame().await {
+        let frame = frame.map_err(|_| Uncollected::CutOff)?;
+        // What comes behind the body is not looked at.
+        let Ok(piece) = frame.into_data() else {
+            continue;
+        };
+        if one.len() + joined.len() + piece.len() > most {
+            return Err(Uncollected::TooLarge);
+        }
+        if one.is_empty() && joined.is_empty() {
+            one = piece;
+        } else {
+            joined.extend_from_slice(&std::mem::take(&mut one));
+            joined.extend_from_slice(&piece);
+        }
+        if body.is_end_stream() {
+            break;
+        }
+    }
+    Ok(if joined.is_empty() {
+        one
+    } else {
+        joined.into()
+    })
+}
+
 /// Whether a request says that its body is of one of these types.
-fn is_of(headers: &HeaderMap, types: &[&str]) -> bool {
-    let Some(value) = headers
-        .get(CONTENT_TYPE)
-        .and_then(|value| value.to_str().ok())
-    else {
+fn is_of(head: &Head<'_>, types: &[&str]) -> bool {
+    let Some(value) = head.content_type else {
+        return false;
+    };
+    // Mostly it is written so.
+    if types.iter().any(|known| value == *known) {
+        return true;
+    }
+    let Ok(value) = value.to_str() else {
         return false;
     };
     let name = value.split(';').next().unwrap_or_default().trim();
@@ -304,18 +399,18 @@ fn is_of(headers: &HeaderMap, types: &[&str]) -> bool {
 /// # Errors
 /// The status and the reason, if it is too large, or compressed otherwise.
 pub(crate) async fn decompressed(
-    headers: &HeaderMap,
+    encoding: &Listed<'_>,
     body: Bytes,
     most: usize,
 ) -> Result<Bytes, (StatusCode, Cow<'static, str>)> {
-    let Some(encoding) = headers.get(CONTENT_ENCODING) else {
+    if matches!(encoding, Listed::Absent) {
         return Ok(body);
-    };
-    let kind = match encoding.to_str().map(str::trim) {
-        Ok("identity") => return Ok(body),
-        Ok("gzip" | "x-gzip") => CompressionKind::Gzip,
-        Ok("zstd") => CompressionKind::Zstd,
-        Ok("br") => CompressionKind::Brotli,
+    }
+    let kind = match encoding.text().map(str::trim) {
+        Some("identity") => return Ok(body),
+        Some("gzip" | "x-gzip") => CompressionKind::Gzip,
+        Some("zstd") => CompressionKind::Zstd,
+        Some("br") => CompressionKind::Brotli,
         _ => {
             let reason = "a body may be compressed by gzip, zstd or br";
             return Err((StatusCode::UNSUPPORTED_MEDIA_TYPE, reason.into()));
@@ -345,7 +440,7 @@ pub(crate) fn plain(status: StatusCode, text: impl Into<Cow<'static, str>>) -> B
 
 /// Says on what an answer depends.
 pub(crate) fn vary(response: &mut Response) {
-    let on = const { HeaderValue::from_static("accept, accept-encoding, origin") };
+    let on = const { HeaderValue::from_static(VARYING) };
     response.headers_mut().insert(VARY, on);
 }
 
@@ -365,16 +460,16 @@ pub(crate) fn set(response: &mut Response, name: HeaderName, value: &str) {
 /// An answer with a body of this type, compressed if it is large and the client reads that.
 pub(crate) async fn answer(
     shared: &Shared,
-    asked: &HeaderMap,
-    content_type: &'static str,
+    head: &Head<'_>,
+    content_type: ContentType,
     body: Vec<u8>,
 ) -> (Response, CompressionKind) {
-    if content_type == json::MEDIA_TYPE {
+    if content_type == ContentType::Json {
         exchange::known(|| Source::Json(body.clone()));
     }
-    let ready = made_ready(shared, asked, body).await;
+    let ready = made_ready(shared, head, body).await;
     let kind = ready.kind;
-    (answer_of(asked, content_type, ready), kind)
+    (answer_of(head, content_type, ready), kind)
 }
 
 /// A body as it goes to the client.
@@ -389,11 +484,7 @@ pub(crate) struct ReadyBody {
 }
 
 /// An answer with a body of this type.
-pub(crate) fn answer_of(
-    asked: &HeaderMap,
-    content_type: &'static str,
-    ready: ReadyBody,
-) -> Response {
+pub(crate) fn answer_of(head: &Head<'_>, content_type: ContentType, ready: ReadyBody) -> Response {
     let ReadyBody {
         body,
         kind,
@@ -401,32 +492,36 @@ pub(crate) fn answer_of(
         compress,
     } = ready;
     exchange::sending(|| Sent {
-        content_type: content_type.to_owned(),
+        content_type: content_type.name().to_owned(),
         plain_bytes,
         wire_bytes: body.len(),
         compression: kind,
-        accepted: accepted_compression(asked),
+        accepted: accepted_compression(head),
         compress,
     });
-    let mut response = Response::new(Body::from(body));
-    put(&mut response, CONTENT_TYPE, content_type);
-    vary(&mut response);
+    let mut response = of_type(content_type, Body::from(body));
     if kind != CompressionKind::None {
         put(&mut response, CONTENT_ENCODING, kind.content_encoding());
     }
     response
 }
 
+/// An answer of this type.
+pub(crate) fn of_type(content_type: ContentType, body: Body) -> Response {
+    let mut response = Response::new(body);
+    *response.headers_mut() = content_type.head();
+    response
+}
+
 /// By what this client would have an answer compressed.
-pub(crate) fn accepted_compression(asked: &HeaderMap) -> CompressionKind {
-    let accepted = asked.get(ACCEPT_ENCODING);
-    rest::compression(accepted.and_then(|value| value.to_str().ok()))
+pub(crate) fn accepted_compression(head: &Head<'_>) -> CompressionKind {
+    rest::compression(head.accept_encoding.text())
 }
 
 /// A body for this client: compressed if it is large and the client reads that.
-pub(crate) async fn made_ready(shared: &Shared, asked: &HeaderMap, body: Vec<u8>) -> ReadyBody {
+pub(crate) async fn made_ready(shared: &Shared, head: &Head<'_>, body: Vec<u8>) -> ReadyBody {
     let (plain_bytes, begun) = (body.len(), exchange::begin());
-    let (kind, body) = compressed_for(shared, asked, body).await;
+    let (kind, body) = compressed_for(shared, head, body).await;
     ReadyBody {
         kind,
         plain_bytes,
@@ -437,7 +532,7 @@ pub(crate) async fn made_ready(shared: &Shared, asked: &HeaderMap, body: Vec<u8>
 
 async fn compressed_for(
     shared: &Shared,
-    asked: &HeaderMap,
+    head: &Head<'_>,
     body: Vec<u8>,
 ) -> (CompressionKind, Vec<u8>) {
     let threshold_bytes = shared.gateway.compression.0;
@@ -446,7 +541,7 @@ async fn compressed_for(
     }
     let compression = Compression {
         threshold_bytes,
-        ..Compression::new(accepted_compression(asked))
+        ..Compression::new(accepted_compression(head))
     };
     match compression.kind {
         CompressionKind::None => (CompressionKind::None, body),

@@ -19,7 +19,7 @@
 // | 3 | answer, metrics | what comes back, what is counted |
 // | 2 | arguments, caller, row_stream, typed | what is asked, who asks; a table part by part, what serde writes |
 // | 1 | exchange, fault, under_way | what is measured of a request; what went wrong, as a client is told; which requests a connection has |
-// | 0 | admission, amf_rows, cached_rows, lasting, limits, link_meter, patient, place, sessions, value, web_policy | values between protocols; what is at a path; who may begin; what outlives a request; what is allowed |
+// | 0 | admission, amf_rows, cached_rows, content_type, head, lasting, limits, link_meter, patient, place, sessions, value, web_policy | values between protocols; what is at a path; who may begin; the heads of requests and of answers; what outlives a request; what is allowed |
 
 mod admission;
 mod advice;
@@ -29,12 +29,14 @@ mod arguments;
 mod cached_rows;
 mod caller;
 mod client;
+mod content_type;
 mod describe;
 mod events;
 mod exchange;
 mod fault;
 mod gateway;
 mod guard;
+mod head;
 mod http;
 mod json;
 mod lasting;

@@ -5,8 +5,7 @@ use std::sync::Arc;
 use std::task::{Context, Poll};
 
 use axum::body::{Body, HttpBody};
-use axum::extract::Request;
-use axum::http::{HeaderMap, HeaderValue, Method as HttpMethod};
+use axum::http::{HeaderMap, HeaderValue, Method as HttpMethod, request};
 use axum::response::Response;
 use bytes::Bytes;
 use hyper::body::{Frame, SizeHint};
@@ -33,20 +32,24 @@ pub(crate) struct Measured {
 
 impl Measured {
     /// Measures a request, if a page of this server asks, whose reader is shown the times, or its turn has come.
-    pub(crate) fn begin(measuring: &Arc<Measuring>, request: &Request) -> Option<Measured> {
+    pub(crate) fn begin(
+        measuring: &Arc<Measuring>,
+        request: &request::Parts,
+        arrival: Option<&Arrival>,
+    ) -> Option<Measured> {
         let is_of_page = |headers: &HeaderMap| {
             headers
                 .get("sec-fetch-site")
                 .is_some_and(|site| site == "same-origin")
         };
-        let tells_times = measuring.tells_times && is_of_page(request.headers());
+        let tells_times = measuring.tells_times && is_of_page(&request.headers);
         let advisor = measuring.advisor.as_ref();
         let is_sampled = advisor.is_some_and(|advisor| is_call(request) && advisor.is_next());
         (tells_times || is_sampled).then(|| Measured {
             measuring: Arc::clone(measuring),
             exchange: Exchange::begin(is_sampled),
             tells_times,
-            link: Arrival::of(request.extensions()).map(|arrival| Arc::clone(&arrival.meter)),
+            link: arrival.map(|arrival| Arc::clone(&arrival.meter)),
         })
     }
 
@@ -81,10 +84,10 @@ impl Measured {
 }
 
 /// Whether a request is one to a method.
-fn is_call(request: &Request) -> bool {
-    let path = request.uri().path();
+fn is_call(request: &request::Parts) -> bool {
+    let path = request.uri.path();
     path.starts_with("/rest/")
-        || (request.method() == HttpMethod::POST && !path.starts_with("/page/"))
+        || (request.method == HttpMethod::POST && !path.starts_with("/page/"))
 }
 
 /// A body that is looked at when it has been handed to the socket.

@@ -3,11 +3,10 @@
 use std::time::Duration;
 
 use axum::body::Body;
+use axum::http::StatusCode;
 use axum::http::header::{
-    ACCEPT, ACCEPT_RANGES, ALLOW, CACHE_CONTROL, CONTENT_RANGE, CONTENT_TYPE, ETAG, IF_NONE_MATCH,
-    RANGE, RETRY_AFTER, WWW_AUTHENTICATE,
+    ACCEPT_RANGES, ALLOW, CACHE_CONTROL, CONTENT_RANGE, ETAG, RETRY_AFTER, WWW_AUTHENTICATE,
 };
-use axum::http::{HeaderMap, HeaderValue, StatusCode};
 use axum::response::Response;
 use bytes::Bytes;
 use futures_util::stream;
@@ -15,47 +14,31 @@ use tamtam_rows::{CompressionKind, Rows};
 
 use crate::admission::Ticket;
 use crate::cached_rows::{Encoded, tag_of};
+use crate::content_type::ContentType;
 use crate::exchange::{self, on_thread};
 use crate::gateway::Shared;
+use crate::head::{Head, text};
 use crate::http::{
-    LARGE_BYTES, ReadyBody, accepted_compression, answer, answer_of, made_ready, plain, put, set,
-    vary,
+    LARGE_BYTES, ReadyBody, accepted_compression, answer, answer_of, made_ready, of_type, plain,
+    put, set, vary,
 };
-use crate::protocol::rest::{Form, PartWriter, RowRange, accepted};
+use crate::protocol::rest::{Accepted, Form, PartWriter, RowRange};
 use crate::row_stream::Parts;
 use crate::{Answer, CachedRows, Fault, FaultKind, RowStream, Value, json};
 
-/// The response to a call. A tag and a range have only what changes nothing: `is_get`.
+/// The response to a call, in one of the forms that are accepted. A tag and a range have only what changes nothing: `is_get`.
+///
+/// # Errors
+/// The fault that the client is to be told.
 pub(crate) async fn respond(
     shared: &Shared,
     ticket: Ticket,
-    headers: &HeaderMap,
-    is_get: bool,
-    result: Result<Answer, Fault>,
-) -> Response {
-    let responded = match result {
-        Ok(answered) => of_answer(shared, ticket, headers, is_get, answered).await,
-        Err(fault) => Err(fault),
-    };
-    match responded {
-        Ok(response) => response,
-        Err(fault) => of_fault(shared, headers, &fault).await,
-    }
-}
-
-async fn of_answer(
-    shared: &Shared,
-    ticket: Ticket,
-    headers: &HeaderMap,
+    head: &Head<'_>,
+    accepted: Accepted,
     is_get: bool,
     answered: Answer,
 ) -> Result<Response, Fault> {
-    let text = |name| {
-        headers
-            .get(name)
-            .and_then(|value: &HeaderValue| value.to_str().ok())
-    };
-    let form = accepted(text(ACCEPT))
+    let form = accepted
         .iter()
         .copied()
         .find(|form| form.carries(&answered))
@@ -65,7 +48,7 @@ async fn of_answer(
             Fault::of(FaultKind::NotCarried, reason).status(406)
         })?;
     let range = if is_get {
-        text(RANGE).and_then(RowRange::read)
+        text(head.range).and_then(RowRange::read)
     } else {
         None
     };
@@ -79,7 +62,7 @@ async fn of_answer(
         Answer::Value(value) => (form.encode_value(&value)?, None),
         Answer::Rows(rows) => of_rows(form, rows, range).await?,
         Answer::Cached(table) if range.is_none() => {
-            return of_cached(shared, headers, form, is_get, table).await;
+            return of_cached(shared, head, form, is_get, table).await;
         }
         Answer::Cached(table) => of_rows(form, table.rows().clone(), range).await?,
         Answer::Stream(stream) if range.is_some() || !form.takes_parts() => {
@@ -102,11 +85,11 @@ async fn of_answer(
     let tag = is_get.then(|| tag_of(&body));
     if let Some(tag) = &tag
         && content_range.is_none()
-        && is_known(tag, headers)
+        && is_known(tag, head)
     {
         return Ok(not_modified(tag));
     }
-    let (mut response, kind) = answer(shared, headers, form.content_type(), body).await;
+    let (mut response, kind) = answer(shared, head, form.content_type(), body).await;
     if let Some(tag) = tag {
         put_tag(&mut response, &tag, kind);
     }
@@ -128,16 +111,17 @@ async fn of_answer(
 /// A table that many calls get, whole.
 async fn of_cached(
     shared: &Shared,
-    headers: &HeaderMap,
+    head: &Head<'_>,
     form: Form,
     is_get: bool,
     table: CachedRows,
 ) -> Result<Response, Fault> {
-    let (content_type, wanted) = (form.content_type(), accepted_compression(headers));
-    let (encoded, compress) = match table.get(content_type, wanted) {
+    let (content_type, wanted) = (form.content_type(), accepted_compression(head));
+    let name = content_type.name();
+    let (encoded, compress) = match table.get(name, wanted) {
         Some(encoded) => (encoded, Duration::ZERO),
         None => {
-            let body = match table.get(content_type, CompressionKind::None) {
+            let body = match table.get(name, CompressionKind::None) {
                 Some(plain) => plain.body.into(),
                 None => {
                     let (memory, table) = (table.rows().memory(), table.clone());
@@ -145,18 +129,18 @@ async fn of_cached(
                 }
             };
             let tag = tag_of(&body).into();
-            let ready = made_ready(shared, headers, body).await;
+            let ready = made_ready(shared, head, body).await;
             let encoded = Encoded {
                 body: ready.body,
                 kind: ready.kind,
                 plain_bytes: ready.plain_bytes,
                 tag,
             };
-            table.keep(content_type, wanted, &encoded);
+            table.keep(name, wanted, &encoded);
             (encoded, ready.compress)
         }
     };
-    if is_get && is_known(&encoded.tag, headers) {
+    if is_get && is_known(&encoded.tag, head) {
         return Ok(not_modified(&encoded.tag));
     }
     let Encoded {
@@ -171,7 +155,7 @@ async fn of_cached(
         plain_bytes,
         compress,
     };
-    let mut response = answer_of(headers, content_type, ready);
+    let mut response = answer_of(head, content_type, ready);
     if is_get {
         put_tag(&mut response, &tag, kind);
     }
@@ -258,9 +242,7 @@ async fn of_stream(form: Form, rows: RowStream, ticket: Ticket) -> Result<Respon
         Some(part) => written(&mut writer, &part)?,
         None => {
             let body = writer.finish()?;
-            let mut response = Response::new(Body::from(body));
-            put(&mut response, CONTENT_TYPE, form.content_type());
-            return Ok(response);
+            return Ok(of_type(form.content_type(), Body::from(body)));
         }
     };
     let sending = Sending {
@@ -273,10 +255,7 @@ async fn of_stream(form: Form, rows: RowStream, ticket: Ticket) -> Result<Respon
         let next = sending.next().await?;
         Some((next, sending))
     }));
-    let mut response = Response::new(body);
-    put(&mut response, CONTENT_TYPE, form.content_type());
-    vary(&mut response);
-    Ok(response)
+    Ok(of_type(form.content_type(), body))
 }
 
 fn written(writer: &mut PartWriter, part: &Rows) -> Result<Bytes, Fault> {
@@ -332,9 +311,8 @@ impl Sending {
 }
 
 /// Whether a client says that it knows this tag, however it was compressed.
-fn is_known(tag: &str, headers: &HeaderMap) -> bool {
-    let known = headers.get(IF_NONE_MATCH);
-    let Some(known) = known.and_then(|value| value.to_str().ok()) else {
+fn is_known(tag: &str, head: &Head<'_>) -> bool {
+    let Some(known) = head.if_none_match.text() else {
         return false;
     };
     known.split(',').any(|known| {
@@ -345,7 +323,8 @@ fn is_known(tag: &str, headers: &HeaderMap) -> bool {
     })
 }
 
-async fn of_fault(shared: &Shared, headers: &HeaderMap, fault: &Fault) -> Response {
+/// The response to a call that failed.
+pub(crate) async fn of_fault(shared: &Shared, head: &Head<'_>, fault: &Fault) -> Response {
     let mut members = vec![
         ("code".to_owned(), Value::from(fault.code())),
         ("description".to_owned(), Value::from(fault.description())),
@@ -357,7 +336,7 @@ async fn of_fault(shared: &Shared, headers: &HeaderMap, fault: &Fault) -> Respon
     if json::write_value(&Value::Map(members), &mut body).is_err() {
         body = br#"{"code":"Server.Internal","description":"the method failed"}"#.to_vec();
     }
-    let (mut response, _) = answer(shared, headers, "application/json", body).await;
+    let (mut response, _) = answer(shared, head, ContentType::Json, body).await;
     let status =
         StatusCode::from_u16(fault.http_status()).unwrap_or(StatusCode::INTERNAL_SERVER_ERROR);
     *response.status_mut() = status;

@@ -5,26 +5,27 @@ use std::sync::Arc;
 use axum::Router;
 use axum::body::Body;
 use axum::extract::Request;
-use axum::http::header::{ACCEPT, ALLOW, CONTENT_TYPE};
+use axum::http::header::{ALLOW, CONTENT_TYPE};
+use axum::http::request::Parts;
 use axum::http::{Method as HttpMethod, StatusCode};
 use axum::response::Response;
 
 use crate::admission::Ticket;
 use crate::advice::Advisor;
+use crate::content_type::ContentType;
 use crate::describe;
 use crate::gateway::{Gateway, Shared};
 use crate::guard::Passed;
-use crate::http::{admit, answer, caller_of, plain, put, receive};
+use crate::head::Head;
+use crate::http::{Arrival, Carried, Envelope, admit, answer, caller_of, plain, put, receive};
 use crate::measured::{Measured, Measuring};
 use crate::page;
 use crate::place::Place;
 use crate::protocol::{amf, json_rpc, rest, xml_rpc};
-use crate::rest_answer::respond;
+use crate::rest_answer::{of_fault, respond};
 use crate::{Answer, Arguments, Caller, Fault, FaultKind, Protocol, events, web_socket};
 
-const JSON: &str = "application/json";
-const AMF: &str = "application/x-amf";
-const XML: &str = "text/xml; charset=utf-8";
+const JSON: &str = ContentType::Json.name();
 
 impl Gateway {
     /// The routes of the gateway, for a server of axum: `/jsonrpc`, `/xmlrpc`, `/amf`, `/rest/SERVICE/METHOD`, `/socket`,
@@ -36,7 +37,10 @@ impl Gateway {
     pub fn router(self) -> Router {
         let routes = Routes::of(Shared::new(self));
         // One of a router's own for each path would cost each call a box, and a clone, for each layer around it.
-        Router::new().fallback(move |request: Request| Arc::clone(&routes).respond(request))
+        Router::new().fallback(move |request: Request| {
+            let routes = Arc::clone(&routes);
+            async move { routes.respond(request, None).await }
+        })
     }
 }
 
@@ -62,79 +66,129 @@ impl Routes {
         Arc::new(Routes { shared, measuring })
     }
 
-    /// Answers a request.
-    pub(crate) async fn respond(self: Arc<Self>, request: Request) -> Response {
-        match Measured::begin(&self.measuring, &request) {
-            None => self.guarded(request).await,
-            Some(measured) => Box::pin(measured.answer(self.guarded(request))).await,
+    /// Answers a request, which has come over a connection of ours if its arrival is known.
+    pub(crate) async fn respond(
+        &self,
+        request: hyper::Request<impl Carried>,
+        arrival: Option<&Arc<Arrival>>,
+    ) -> Response {
+        let (parts, body) = request.into_parts();
+        let measured = Measured::begin(&self.measuring, &parts, arrival.map(|arrival| &**arrival));
+        match measured {
+            None => self.guarded(parts, body, arrival).await,
+            Some(measured) => {
+                let answering = self.guarded(parts, body, arrival);
+                Box::pin(measured.answer(answering)).await
+            }
         }
     }
 
     /// Refuses requests of pages that may not call and for names that are not the server's; answers what browsers ask before.
-    async fn guarded(&self, request: Request) -> Response {
-        let passed = match Passed::of(&self.shared.gateway.web, &request) {
+    async fn guarded(
+        &self,
+        parts: Parts,
+        body: impl Carried,
+        arrival: Option<&Arc<Arrival>>,
+    ) -> Response {
+        let head = Head::of(&parts.headers);
+        let envelope = Envelope {
+            parts: &parts,
+            head: &head,
+            arrival: arrival.map(|arrival| &**arrival),
+        };
+        let passed = match Passed::of(&self.shared.gateway.web, &envelope) {
             Ok(passed) => passed,
             Err(response) => return *response,
         };
-        let mut response = self.routed(request).await;
+        let mut response = match self.place_of(&parts) {
+            Err(response) => *response,
+            Ok(Place::JsonRpc) => by_json_rpc(&self.shared, &envelope, body).await,
+            Ok(Place::Method(service, method)) if parts.method == HttpMethod::POST => {
+                by_post(&self.shared, &service, &method, &envelope, body).await
+            }
+            Ok(Place::Method(service, method)) => {
+                by_get(&self.shared, &service, &method, &envelope).await
+            }
+            // A call over these is large beside its box, and the others are not to have room for them.
+            Ok(Place::XmlRpc) => Box::pin(by_xml_rpc(&self.shared, &envelope, body)).await,
+            Ok(Place::Amf) => Box::pin(by_amf(&self.shared, &envelope, body)).await,
+            Ok(Place::Weigh(service, method)) => {
+                Box::pin(page::weighed(
+                    &self.shared,
+                    &service,
+                    &method,
+                    &envelope,
+                    body,
+                ))
+                .await
+            }
+            // These take the request apart themselves.
+            Ok(_) => {
+                let mut request = Request::from_parts(parts, Body::new(body));
+                if let Some(arrival) = arrival {
+                    request.extensions_mut().insert(Arc::clone(arrival));
+                }
+                Box::pin(self.other(request)).await
+            }
+        };
         passed.mark(&mut response);
         response
     }
 
-    async fn routed(&self, request: Request) -> Response {
-        let shared = &self.shared;
-        if let Some(front) = &shared.gateway.front {
-            return Arc::clone(front).respond(Arc::clone(shared), request).await;
+    /// What a request is for.
+    ///
+    /// # Errors
+    /// The answer, if there is nothing, or it is not reached by this method of HTTP.
+    fn place_of<'r>(&self, parts: &'r Parts) -> Result<Place<'r>, Box<Response>> {
+        if self.shared.gateway.front.is_some() {
+            return Ok(Place::Nothing);
         }
-        let uri = request.uri().clone();
-        let place = Place::at(uri.path());
+        let place = Place::at(parts.uri.path());
         let is_here = match place {
             Place::Page | Place::PageStyle | Place::PageScript | Place::Weigh(..) => {
-                shared.gateway.has_page
+                self.shared.gateway.has_page
             }
             Place::Advice => self.measuring.advisor.is_some(),
             Place::Nothing => false,
             _ => true,
         };
         if !is_here {
-            return nothing_here();
+            return Err(nothing_here());
         }
-        if !place.takes(request.method()) {
-            return other_method(&place);
+        if !place.takes(&parts.method) {
+            return Err(other_method(&place));
         }
-        match place {
-            Place::JsonRpc => by_json_rpc(shared, request).await,
-            Place::Method(service, method) if request.method() == HttpMethod::POST => {
-                by_post(shared, &service, &method, request).await
-            }
-            Place::Method(service, method) => by_get(shared, &service, &method, request).await,
-            // A call over these is large beside its box, and the others are not to have room for them.
-            Place::XmlRpc => Box::pin(by_xml_rpc(shared, request)).await,
-            Place::Amf => Box::pin(by_amf(shared, request)).await,
-            Place::Socket => Box::pin(web_socket::open(Arc::clone(shared), request)).await,
+        Ok(place)
+    }
+
+    /// Answers a request that is not for one of the services' methods.
+    async fn other(&self, request: Request) -> Response {
+        let shared = &self.shared;
+        if let Some(front) = &shared.gateway.front {
+            return Arc::clone(front).respond(Arc::clone(shared), request).await;
+        }
+        let uri = request.uri().clone();
+        match Place::at(uri.path()) {
+            Place::Socket => web_socket::open(Arc::clone(shared), request).await,
             Place::Link(name) => {
-                let name = name.into_owned();
-                Box::pin(web_socket::open_link(Arc::clone(shared), name, request)).await
+                web_socket::open_link(Arc::clone(shared), name.into_owned(), request).await
             }
             Place::Events(name) => events::stream(Arc::clone(shared), &name, request),
-            Place::Services => Box::pin(services(shared, request)).await,
+            Place::Services => services(shared, request).await,
             Place::Metrics => metrics(shared, request),
             Place::CrossDomain => cross_domain(shared),
-            Place::Advice => Box::pin(advice(shared, &self.measuring, request)).await,
+            Place::Advice => advice(shared, &self.measuring, request).await,
             Place::Page => page::page(request.headers()),
             Place::PageStyle => page::style(request.headers()),
             Place::PageScript => page::script(request.headers()),
-            Place::Weigh(service, method) => {
-                Box::pin(page::weighed(shared, &service, &method, request)).await
-            }
-            Place::Nothing => nothing_here(),
+            _ => *nothing_here(),
         }
     }
 }
 
-async fn by_json_rpc(shared: &Arc<Shared>, request: Request) -> Response {
+async fn by_json_rpc(shared: &Shared, envelope: &Envelope<'_>, body: impl Carried) -> Response {
     let types = [JSON, "application/json-rpc", "application/jsonrequest"];
-    let received = match receive(shared, request, Protocol::JsonRpc, &types).await {
+    let received = match receive(shared, envelope, body, Protocol::JsonRpc, &types).await {
         Ok(received) => received,
         Err(response) => return *response,
     };
@@ -145,7 +199,11 @@ async fn by_json_rpc(shared: &Arc<Shared>, request: Request) -> Response {
     };
     let called = json_rpc::answer(&calls, &shared.gateway.limits, &received.body);
     match called.await {
-        Some(body) => answer(shared, &received.headers, JSON, body).await.0,
+        Some(body) => {
+            answer(shared, envelope.head, ContentType::Json, body)
+                .await
+                .0
+        }
         // Nothing but notifications.
         None => {
             let mut response = Response::new(Body::empty());
@@ -171,20 +229,23 @@ impl json_rpc::Calls for Admitted<'_> {
     }
 }
 
-async fn by_xml_rpc(shared: &Arc<Shared>, request: Request) -> Response {
+async fn by_xml_rpc(shared: &Shared, envelope: &Envelope<'_>, body: impl Carried) -> Response {
     let types = ["text/xml", "application/xml"];
-    let received = match receive(shared, request, Protocol::XmlRpc, &types).await {
+    let received = match receive(shared, envelope, body, Protocol::XmlRpc, &types).await {
         Ok(received) => received,
         Err(response) => return *response,
     };
     let body = xml_rpc::answer(shared, &received.ticket, &received.caller, &received.body).await;
-    answer(shared, &received.headers, XML, body).await.0
+    answer(shared, envelope.head, ContentType::Xml, body)
+        .await
+        .0
 }
 
-async fn by_amf(shared: &Arc<Shared>, request: Request) -> Response {
-    let query = request.uri().query().unwrap_or_default();
+async fn by_amf(shared: &Shared, envelope: &Envelope<'_>, body: impl Carried) -> Response {
+    let query = envelope.parts.uri.query().unwrap_or_default();
     let rows = shared.gateway.amf_rows.of_query(query);
-    let received = match receive(shared, request, Protocol::Amf, &[AMF]).await {
+    let types = [ContentType::Amf.name()];
+    let received = match receive(shared, envelope, body, Protocol::Amf, &types).await {
         Ok(received) => received,
         Err(response) => return *response,
     };
@@ -193,86 +254,119 @@ async fn by_amf(shared: &Arc<Shared>, request: Request) -> Response {
         &received.ticket,
         received.caller,
         rows,
-        &received.headers,
+        &envelope.parts.headers,
         &received.body,
     );
     match called.await {
-        Ok(body) => answer(shared, &received.headers, AMF, body).await.0,
+        Ok(body) => {
+            answer(shared, envelope.head, ContentType::Amf, body)
+                .await
+                .0
+        }
         Err(fault) => *plain(StatusCode::BAD_REQUEST, fault.description().to_owned()),
     }
 }
 
-async fn by_get(shared: &Arc<Shared>, service: &str, method: &str, request: Request) -> Response {
-    let (parts, _) = request.into_parts();
-    let (mut caller, ticket) = admit(shared, &parts, Protocol::Rest);
+async fn by_get(shared: &Shared, service: &str, method: &str, envelope: &Envelope<'_>) -> Response {
+    let (mut caller, ticket) = admit(shared, envelope, Protocol::Rest);
     caller.only_safe = true;
-    let arguments = rest::arguments_of_query(parts.uri.query().unwrap_or_default());
-    let result = match unaccepted(&parts.headers) {
-        Some(fault) => Err(fault),
-        None => {
-            shared
-                .call(&ticket, &caller, service, method, arguments)
-                .await
-        }
+    let arguments = rest::arguments_of_query(envelope.parts.uri.query().unwrap_or_default());
+    let call = MethodCall {
+        caller: &caller,
+        service,
+        method,
+        is_get: true,
     };
-    respond(shared, ticket, &parts.headers, true, result).await
+    call.respond(shared, ticket, envelope.head, || Ok(arguments))
+        .await
 }
 
-async fn by_post(shared: &Arc<Shared>, service: &str, method: &str, request: Request) -> Response {
-    let received = match receive(shared, request, Protocol::Rest, &[JSON]).await {
+async fn by_post(
+    shared: &Shared,
+    service: &str,
+    method: &str,
+    envelope: &Envelope<'_>,
+    body: impl Carried,
+) -> Response {
+    let received = match receive(shared, envelope, body, Protocol::Rest, &[JSON]).await {
         Ok(received) => received,
         Err(response) => return *response,
     };
-    let arguments = match unaccepted(&received.headers) {
-        Some(fault) => Err(fault),
-        None => rest::arguments_of_body(&received.body, &shared.gateway.limits),
+    let call = MethodCall {
+        caller: &received.caller,
+        service,
+        method,
+        is_get: false,
     };
-    let result = match arguments {
-        Ok(arguments) => {
-            shared
-                .call(
-                    &received.ticket,
-                    &received.caller,
-                    service,
-                    method,
-                    arguments,
-                )
-                .await
-        }
-        Err(fault) => Err(fault),
-    };
-    respond(shared, received.ticket, &received.headers, false, result).await
+    let arguments = || rest::arguments_of_body(&received.body, &shared.gateway.limits);
+    call.respond(shared, received.ticket, envelope.head, arguments)
+        .await
 }
 
-fn nothing_here() -> Response {
+/// A call by URL.
+struct MethodCall<'c> {
+    caller: &'c Caller,
+    service: &'c str,
+    method: &'c str,
+    is_get: bool,
+}
+
+impl MethodCall<'_> {
+    async fn respond(
+        &self,
+        shared: &Shared,
+        ticket: Ticket,
+        head: &Head<'_>,
+        arguments: impl FnOnce() -> Result<Arguments, Fault>,
+    ) -> Response {
+        let responding = async {
+            let accepted = rest::accepted(head.accept.text());
+            // Nothing is called for a client that could not read the answer.
+            if accepted.is_empty() {
+                return Err(none_accepted());
+            }
+            let called = shared.call(
+                &ticket,
+                self.caller,
+                self.service,
+                self.method,
+                arguments()?,
+            );
+            let answered = called.await?;
+            respond(shared, ticket, head, accepted, self.is_get, answered).await
+        };
+        match responding.await {
+            Ok(response) => response,
+            Err(fault) => of_fault(shared, head, &fault).await,
+        }
+    }
+}
+
+fn nothing_here() -> Box<Response> {
     let text = "there is nothing here; /services names what there is: POST to /jsonrpc, /xmlrpc or /amf, GET or POST \
                 /rest/SERVICE/METHOD, a WebSocket at /socket, GET /events/NAME, a link at /link/NAME";
-    *plain(StatusCode::NOT_FOUND, text)
+    plain(StatusCode::NOT_FOUND, text)
 }
 
 /// What is there, and not by this method of HTTP.
-fn other_method(place: &Place<'_>) -> Response {
+fn other_method(place: &Place<'_>) -> Box<Response> {
     let text = "this is called by POST, and /rest/SERVICE/METHOD by GET, too";
-    let mut response = *plain(StatusCode::METHOD_NOT_ALLOWED, text);
+    let mut response = plain(StatusCode::METHOD_NOT_ALLOWED, text);
     put(&mut response, ALLOW, place.allows());
     response
 }
 
-/// Nothing is called for a client that could not read the answer.
-fn unaccepted(headers: &axum::http::HeaderMap) -> Option<Fault> {
-    let accept = headers.get(ACCEPT).and_then(|value| value.to_str().ok());
-    rest::accepted(accept).is_empty().then(|| {
-        let known = rest::Form::ALL.map(|form| form.media_types()[0]).join(", ");
-        Fault::of(
-            FaultKind::NotCarried,
-            format!("there are these forms: {known}"),
-        )
-        .status(406)
-    })
+/// None of the forms of an answer is one that the client takes.
+fn none_accepted() -> Fault {
+    let known = rest::Form::ALL.map(|form| form.media_types()[0]).join(", ");
+    let reason = format!("there are these forms: {known}");
+    Fault::of(FaultKind::NotCarried, reason).status(406)
 }
 
 fn metrics(shared: &Shared, request: Request) -> Response {
-    if let Some(refused) = refused(shared, request) {
+    let (parts, _) = request.into_parts();
+    let head = Head::of(&parts.headers);
+    if let Some(refused) = refused(shared, &Envelope::of(&parts, &head)) {
         return refused;
     }
     let text = shared
@@ -288,30 +382,32 @@ fn metrics(shared: &Shared, request: Request) -> Response {
 }
 
 async fn services(shared: &Shared, request: Request) -> Response {
-    let headers = request.headers().clone();
-    if let Some(refused) = refused(shared, request) {
+    let (parts, _) = request.into_parts();
+    let head = Head::of(&parts.headers);
+    if let Some(refused) = refused(shared, &Envelope::of(&parts, &head)) {
         return refused;
     }
     let body = describe::services(&shared.gateway).to_string().into_bytes();
-    answer(shared, &headers, JSON, body).await.0
+    answer(shared, &head, ContentType::Json, body).await.0
 }
 
 /// What would save bytes, time or CPU: see [`Gateway::advice`].
 async fn advice(shared: &Shared, measuring: &Measuring, request: Request) -> Response {
-    let headers = request.headers().clone();
-    if let Some(refused) = refused(shared, request) {
+    let (parts, _) = request.into_parts();
+    let head = Head::of(&parts.headers);
+    if let Some(refused) = refused(shared, &Envelope::of(&parts, &head)) {
         return refused;
     }
     let report = measuring.advisor.as_ref().map(Advisor::report);
     let body = report.unwrap_or_default().to_string().into_bytes();
-    answer(shared, &headers, JSON, body).await.0
+    answer(shared, &head, ContentType::Json, body).await.0
 }
 
 /// The answer for a client that the gateway's own check does not let pass: what names methods is for those who may call.
-fn refused(shared: &Shared, request: Request) -> Option<Response> {
-    let (parts, _) = request.into_parts();
-    let caller = caller_of(shared, &parts, Protocol::Rest);
-    let fault = shared.may(None, &caller, parts.uri.path()).err()?;
+fn refused(shared: &Shared, envelope: &Envelope<'_>) -> Option<Response> {
+    let caller = caller_of(envelope, Protocol::Rest);
+    let path = envelope.parts.uri.path();
+    let fault = shared.may(None, &caller, path).err()?;
     let status = StatusCode::from_u16(fault.http_status()).unwrap_or(StatusCode::FORBIDDEN);
     Some(*plain(status, fault.description().to_owned()))
 }

@@ -8,10 +8,9 @@ use std::net::{IpAddr, SocketAddr};
 #[cfg(unix)]
 use std::path::{Path, PathBuf};
 use std::pin::{Pin, pin};
-use std::sync::{Arc, OnceLock};
+use std::sync::Arc;
 use std::time::Duration;
 
-use axum::body::Body;
 use axum::response::Response;
 use hyper::body::Incoming;
 use hyper_util::rt::{TokioExecutor, TokioIo, TokioTimer};
@@ -300,12 +299,7 @@ impl Connections<'_> {
         let stream = Metered::new(stream, Arc::clone(&meter));
         let conversation = Conversation {
             routes: Arc::clone(&self.routes),
-            arrival: Arc::new(Arrival {
-                peer,
-                known_host: OnceLock::new(),
-                held: held.clone(),
-                meter,
-            }),
+            arrival: Arc::new(Arrival::new(peer, held.clone(), meter)),
             leniency,
             lasts: self.lasting.begin(),
             patience: self.patience,
@@ -349,11 +343,9 @@ impl hyper::service::Service<hyper::Request<Incoming>> for Answering {
 
     fn call(&self, request: hyper::Request<Incoming>) -> Self::Future {
         let under_way = self.under_way.came(request.version());
-        let mut request = request.map(Body::new);
-        request.extensions_mut().insert(Arc::clone(&self.arrival));
-        let routes = Arc::clone(&self.routes);
-        Box::pin(async {
-            let answer = routes.respond(request).await;
+        let (routes, arrival) = (Arc::clone(&self.routes), Arc::clone(&self.arrival));
+        Box::pin(async move {
+            let answer = routes.respond(request, Some(&arrival)).await;
             Ok(match under_way {
                 Some(request) => request.answered(answer),
                 None => answer,

@@ -1,7 +1,6 @@
 //! Which pages may call, and under which names the server is known.
 
-use axum::http::header::{HOST, ORIGIN};
-use axum::http::{HeaderMap, Uri};
+use axum::http::{HeaderValue, Uri};
 use std::net::IpAddr;
 
 /// Which pages may call, and under which names the server is known.
@@ -25,12 +24,18 @@ pub(crate) enum Verdict {
 }
 
 impl WebPolicy {
-    /// What becomes of a request for the server of this [name](host_of) with these headers; the name may need no look.
-    pub(crate) fn judge(&self, host: &str, headers: &HeaderMap, is_trusted: bool) -> Verdict {
+    /// What becomes of a request for the server of this [name](host_of), from a page of this origin if it is from one; the name may
+    /// need no look.
+    pub(crate) fn judge(
+        &self,
+        host: &str,
+        origin: Option<&HeaderValue>,
+        is_trusted: bool,
+    ) -> Verdict {
         if !is_trusted && !self.knows_host(host) {
             return Verdict::WrongHost;
         }
-        let Some(origin) = headers.get(ORIGIN) else {
+        let Some(origin) = origin else {
             return Verdict::Fine;
         };
         let Ok(origin) = origin.to_str() else {
@@ -89,11 +94,11 @@ impl WebPolicy {
 }
 
 /// The name of the server that a request is for; empty if it has none.
-pub(crate) fn host_of<'r>(uri: &'r Uri, headers: &'r HeaderMap) -> &'r str {
+pub(crate) fn host_of<'r>(uri: &'r Uri, host: Option<&'r HeaderValue>) -> &'r str {
     // HTTP/2 has it in the target.
     uri.authority()
         .map(|authority| authority.as_str())
-        .or_else(|| headers.get(HOST)?.to_str().ok())
+        .or_else(|| host?.to_str().ok())
         .unwrap_or_default()
 }
 
@@ -115,13 +120,10 @@ mod tests {
     use super::*;
 
     fn judged(policy: &WebPolicy, host: &str, origin: Option<&str>) -> Verdict {
-        let mut headers = HeaderMap::new();
-        headers.insert(HOST, host.parse().unwrap());
-        if let Some(origin) = origin {
-            headers.insert(ORIGIN, origin.parse().unwrap());
-        }
-        let host = host_of(&Uri::from_static("/jsonrpc"), &headers).to_owned();
-        policy.judge(&host, &headers, false)
+        let value = |text: &str| text.parse::<HeaderValue>().unwrap();
+        let (host, origin) = (value(host), origin.map(value));
+        let target = Uri::from_static("/jsonrpc");
+        policy.judge(host_of(&target, Some(&host)), origin.as_ref(), false)
     }
 
     #[test]

@@ -150,6 +150,6 @@ fn form_of(seen: &Seen) -> Option<&'static str> {
     ];
     let sent = forms
         .into_iter()
-        .find(|(form, _)| form.content_type() == seen.sent.content_type);
+        .find(|(form, _)| form.content_type().name() == seen.sent.content_type);
     sent.map(|(_, name)| name)
 }

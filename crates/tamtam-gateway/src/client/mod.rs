@@ -318,7 +318,7 @@ impl Client {
     ) -> Result<Value, CallError> {
         let accept = "application/vnd.tamtam.rows, application/json;q=0.9";
         let answer = self.raw(method, arguments, accept).await?;
-        if answer.content_type == Form::Packed.content_type() {
+        if answer.content_type == Form::Packed.content_type().name() {
             let limits = tamtam_rows::Limits {
                 bytes: self.most_bytes as u64,
                 ..tamtam_rows::Limits::default()

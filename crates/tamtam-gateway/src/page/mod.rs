@@ -4,10 +4,7 @@
 //! The page itself tells nothing: it asks `/services` for what it shows, as any client does, with the token that its reader types.
 //! `page.js` is made of the TypeScript in `clients/web/page`, by `npm run service-page`; a test compares the two.
 
-use std::sync::Arc;
-
 use axum::body::Body;
-use axum::extract::Request;
 use axum::http::header::{
     CACHE_CONTROL, CONTENT_SECURITY_POLICY, CONTENT_TYPE, ETAG, IF_NONE_MATCH, REFERRER_POLICY,
 };
@@ -17,11 +14,12 @@ use serde_json::json;
 use tamtam_rows::CompressionKind;
 use xxhash_rust::xxh3::xxh3_128;
 
+use crate::content_type::ContentType;
 use crate::exchange::{self, Source, on_thread};
 use crate::gateway::Shared;
-use crate::http::{answer, put, receive, set};
+use crate::http::{Carried, Envelope, answer, put, receive, set};
 use crate::protocol::rest;
-use crate::rest_answer::respond;
+use crate::rest_answer::of_fault;
 use crate::weigh::{self, Scale};
 use crate::{Answer, Fault, FaultKind, Protocol, Value};
 
@@ -68,13 +66,15 @@ fn asset(headers: &HeaderMap, kind: &'static str, text: &'static str) -> Respons
 
 /// Calls a method once, and tells how large its answer is in each form and what that takes.
 pub(crate) async fn weighed(
-    shared: &Arc<Shared>,
+    shared: &Shared,
     service: &str,
     method: &str,
-    request: Request,
+    envelope: &Envelope<'_>,
+    body: impl Carried,
 ) -> Response {
-    let types = ["application/json"];
-    let received = match receive(shared, request, Protocol::Rest, &types).await {
+    let head = envelope.head;
+    let types = [ContentType::Json.name()];
+    let received = match receive(shared, envelope, body, Protocol::Rest, &types).await {
         Ok(received) => received,
         Err(response) => return *response,
     };
@@ -106,17 +106,8 @@ pub(crate) async fn weighed(
     match weighing.await {
         Ok(told) => {
             let body = told.to_string().into_bytes();
-            answer(shared, &received.headers, types[0], body).await.0
+            answer(shared, head, ContentType::Json, body).await.0
         }
-        Err(fault) => {
-            respond(
-                shared,
-                received.ticket,
-                &received.headers,
-                false,
-                Err(fault),
-            )
-            .await
-        }
+        Err(fault) => of_fault(shared, head, &fault).await,
     }
 }

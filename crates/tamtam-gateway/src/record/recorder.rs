@@ -30,6 +30,7 @@ use super::index::{Call, calls};
 use super::journal::{Answer, AppendError, Body, Entry, Journal, RecordingError};
 use super::replay::{TRUSTED, asked};
 use crate::gateway::{Front, Gateway, Shared};
+use crate::head::Head;
 use crate::http::{decompressed, plain, receive_whole};
 use crate::protocol;
 use crate::value::to_iso;
@@ -362,7 +363,12 @@ impl Recorder {
                 ))
             }
             Taken::Whole(answer) => {
-                let asked_body = decompressed(&parts.headers, body, limits.body_bytes).await;
+                let asked_body = decompressed(
+                    &Head::of(&parts.headers).content_encoding,
+                    body,
+                    limits.body_bytes,
+                )
+                .await;
                 match asked_body {
                     Ok(asked_body) if says_something(head.status) => {
                         if let Err(reason) =
@@ -387,9 +393,13 @@ impl Recorder {
         head: &response::Parts,
         answer: Bytes,
     ) -> Result<(), String> {
-        let answer = decompressed(&head.headers, answer, self.most_answer_bytes)
-            .await
-            .map_err(|(_, reason)| format!("it cannot be decompressed: {reason}"))?;
+        let answer = decompressed(
+            &Head::of(&head.headers).content_encoding,
+            answer,
+            self.most_answer_bytes,
+        )
+        .await
+        .map_err(|(_, reason)| format!("it cannot be decompressed: {reason}"))?;
         let of_body = [CONTENT_LENGTH, CONTENT_ENCODING, DATE, SET_COOKIE];
         let headers = head
             .headers

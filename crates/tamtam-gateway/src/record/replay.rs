@@ -7,14 +7,16 @@ use std::sync::Arc;
 use axum::body::Body as HttpBody;
 use axum::extract::Request;
 use axum::http::header::{ACCEPT, CONTENT_TYPE, RANGE};
-use axum::http::{HeaderMap, HeaderName, HeaderValue, StatusCode};
+use axum::http::{HeaderName, HeaderValue, StatusCode};
 use axum::response::Response;
 use futures_util::FutureExt;
 use futures_util::future::BoxFuture;
 
 use super::index::{Asked, Index, Reply, calls};
 use super::journal::{self, Body, RecordingError};
+use crate::content_type::ContentType;
 use crate::gateway::{Front, Gateway, Shared};
+use crate::head::Head;
 use crate::http::{answer, decompressed, plain, receive_whole};
 use crate::{Fault, Limits, Value};
 
@@ -119,27 +121,23 @@ impl Replay {
         // It counts among those at work until it is answered.
         let (parts, body, _ticket) = receive_whole(shared, request).await?;
         let limits = &shared.gateway.limits;
-        let body = decompressed(&parts.headers, body, limits.body_bytes)
+        let head = &Head::of(&parts.headers);
+        let body = decompressed(&head.content_encoding, body, limits.body_bytes)
             .await
             .map_err(|(status, reason)| plain(status, reason))?;
         let request = asked(&parts, body.into());
         let reply = self.index.answer(&request, &Asked::of(&request, limits));
-        let headers = &parts.headers;
         Ok(match reply {
-            Reply::Amf(body) => answer(shared, headers, "application/x-amf", body).await.0,
-            Reply::XmlRpc(body) => {
-                answer(shared, headers, "text/xml; charset=utf-8", body)
-                    .await
-                    .0
-            }
-            Reply::JsonRpc(Some(body)) => answer(shared, headers, "application/json", body).await.0,
+            Reply::Amf(body) => answer(shared, head, ContentType::Amf, body).await.0,
+            Reply::XmlRpc(body) => answer(shared, head, ContentType::Xml, body).await.0,
+            Reply::JsonRpc(Some(body)) => answer(shared, head, ContentType::Json, body).await.0,
             Reply::JsonRpc(None) => {
                 let mut response = Response::new(HttpBody::empty());
                 *response.status_mut() = StatusCode::NO_CONTENT;
                 response
             }
-            Reply::Whole(recorded) => whole(shared, headers, recorded).await,
-            Reply::Fault(fault) => of_fault(shared, headers, &fault).await,
+            Reply::Whole(recorded) => whole(shared, head, recorded).await,
+            Reply::Fault(fault) => of_fault(shared, head, &fault).await,
         })
     }
 }
@@ -165,8 +163,9 @@ pub(super) fn asked(parts: &axum::http::request::Parts, body: Vec<u8>) -> journa
 }
 
 /// An answer as it was, compressed as this client has it.
-async fn whole(shared: &Shared, asked: &HeaderMap, recorded: &journal::Answer) -> Response {
-    let (mut response, _) = answer(shared, asked, "", recorded.body.0.clone()).await;
+async fn whole(shared: &Shared, head: &Head<'_>, recorded: &journal::Answer) -> Response {
+    let body = recorded.body.0.clone();
+    let (mut response, _) = answer(shared, head, ContentType::Json, body).await;
     // Its own is among the headers that were recorded, if it had one.
     response.headers_mut().remove(CONTENT_TYPE);
     *response.status_mut() =
@@ -182,13 +181,13 @@ async fn whole(shared: &Shared, asked: &HeaderMap, recorded: &journal::Answer) -
 }
 
 /// A fault where a call is a request of its own.
-async fn of_fault(shared: &Shared, asked: &HeaderMap, fault: &Fault) -> Response {
+async fn of_fault(shared: &Shared, head: &Head<'_>, fault: &Fault) -> Response {
     let members = Value::Map(vec![
         ("code".to_owned(), Value::from(fault.code())),
         ("description".to_owned(), Value::from(fault.description())),
     ]);
     let body = members.to_json().into_bytes();
-    let (mut response, _) = answer(shared, asked, "application/json", body).await;
+    let (mut response, _) = answer(shared, head, ContentType::Json, body).await;
     *response.status_mut() =
         StatusCode::from_u16(fault.http_status()).unwrap_or(StatusCode::NOT_FOUND);
     response

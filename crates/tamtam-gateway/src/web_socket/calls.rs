@@ -2,8 +2,7 @@
 
 use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
-use std::time::Instant;
+use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 
 use bytes::Bytes;
 use tokio::sync::Notify;
@@ -54,7 +53,8 @@ impl Client {
     pub(super) async fn answer(self: Arc<Self>, body: Bytes) -> Answered {
         let limits = &self.shared.gateway.limits;
         let mut caller = self.caller().clone();
-        caller.deadline = Instant::now() + limits.time;
+        // The time of its calls begins with the first of them.
+        caller.begun = OnceLock::new();
         let ticket = self.shared.admission.admit(caller.peer());
         if matches!(ticket, Ticket::Refused) {
             self.shared.metrics.refused();

@@ -17,7 +17,8 @@ use base64::engine::general_purpose::URL_SAFE_NO_PAD;
 
 use crate::Protocol;
 use crate::gateway::Shared;
-use crate::http::{Arrival, Held, caller_of, plain};
+use crate::head::Head;
+use crate::http::{Arrival, Envelope, Held, caller_of, plain};
 use crate::lasting::Lasts;
 use connection::Connection;
 
@@ -33,7 +34,10 @@ const BEARER_PREFIX: &str = "tamtam-bearer.";
 /// Takes a request to become a WebSocket for calls and subscriptions.
 pub(crate) async fn open(shared: Arc<Shared>, request: Request) -> Response {
     let (parts, _) = request.into_parts();
-    let caller = caller_of(&shared, &parts, Protocol::WebSocket);
+    let caller = caller_of(
+        &Envelope::of(&parts, &Head::of(&parts.headers)),
+        Protocol::WebSocket,
+    );
     let held = held(&parts);
     let serving = Arc::clone(&shared);
     upgrade(&shared, parts, None, move |socket, lasts| async move {
@@ -48,7 +52,10 @@ pub(crate) async fn open(shared: Arc<Shared>, request: Request) -> Response {
 /// Takes a request to become a WebSocket that carries a link.
 pub(crate) async fn open_link(shared: Arc<Shared>, name: String, request: Request) -> Response {
     let (parts, _) = request.into_parts();
-    let mut caller = caller_of(&shared, &parts, Protocol::Link);
+    let mut caller = caller_of(
+        &Envelope::of(&parts, &Head::of(&parts.headers)),
+        Protocol::Link,
+    );
     if caller.bearer.is_none() {
         caller.bearer = bearer_of(&parts.headers);
     }

@@ -13,6 +13,37 @@ use crate::world::{Running, kit, run, tiles};
 const LIST: &str = "/rest/Tiles/list?set=palette";
 
 #[test]
+fn the_lines_of_a_header_that_is_a_list_are_one_list() {
+    run(|| async {
+        let server = Running::of(kit()).await;
+        let accept = [
+            ("accept", "image/png, application/json;q=0.5"),
+            ("accept", "text/csv"),
+        ];
+        let answered = server.get(LIST, &accept).await;
+        let content_type = answered.header("content-type");
+        assert_eq!(content_type, "text/csv; charset=utf-8; header=present");
+        let tag = answered.header("etag").to_owned();
+        let known = [
+            ("accept", "text/csv"),
+            ("if-none-match", "\"another\""),
+            ("if-none-match", &tag),
+        ];
+        assert_eq!(server.get(LIST, &known).await.status, 304);
+        let encodings = [("accept-encoding", "gzip;q=0.5"), ("accept-encoding", "br")];
+        let answered = server.get(LIST, &encodings).await;
+        assert_eq!(answered.header("content-encoding"), "br");
+        // What is compressed twice is not taken for what is compressed once.
+        let twice = crate::world::request("POST", "/rest/Sums/add")
+            .header("content-type", "application/json")
+            .header("content-encoding", "identity")
+            .header("content-encoding", "gzip");
+        let body = http_body_util::Full::from(r#"{"left":1,"right":2}"#);
+        assert_eq!(server.send(twice.body(body).unwrap()).await.status, 415);
+    });
+}
+
+#[test]
 fn a_table_comes_in_the_form_that_is_accepted() {
     run(|| async {
         let server = Running::of(kit()).await;

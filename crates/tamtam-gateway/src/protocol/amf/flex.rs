@@ -1,6 +1,6 @@
 //! The messages of Flex's RemoteObject: the ping before the first call, a login, calls, and what is said to them.
 
-use std::time::SystemTime;
+use std::time::{Instant, SystemTime};
 
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
@@ -67,6 +67,8 @@ pub(super) async fn answer(
         let fault = Fault::of(FaultKind::Malformed, "it is no message of Flex");
         return Message(&Object::default()).failed(&fault);
     };
+    // The time of all calls of the packet, each of which has a caller of its own.
+    caller.begun.get_or_init(Instant::now);
     let mut caller = caller.clone();
     if let Some(session) = message.header(SESSION) {
         caller.credentials = shared.sessions.find(session).or(caller.credentials);

@@ -4,6 +4,7 @@ use tamtam_rows::encoding::{ArrowIpc, MessagePack, Parquet, Text};
 use tamtam_rows::packed::{Mode, Packed};
 use tamtam_rows::{Encoding, Rows};
 
+use crate::content_type::ContentType;
 use crate::json::{MEDIA_TYPE, USUAL_BYTES, not_carried, write_rows, write_value};
 use crate::value::View;
 use crate::{Answer, Fault, Typed, Value};
@@ -62,11 +63,16 @@ impl Form {
         Form::ALL.into_iter().find(is)
     }
 
-    /// What the header `Content-Type` says.
-    pub(crate) const fn content_type(self) -> &'static str {
+    /// The type of an answer in it.
+    pub(crate) const fn content_type(self) -> ContentType {
         match self {
-            Form::Csv => "text/csv; charset=utf-8; header=present",
-            other => other.media_types()[0],
+            Form::Json => ContentType::Json,
+            Form::Packed => ContentType::Packed,
+            Form::Arrow => ContentType::Arrow,
+            Form::Parquet => ContentType::Parquet,
+            Form::JsonLines => ContentType::JsonLines,
+            Form::MessagePack => ContentType::MessagePack,
+            Form::Csv => ContentType::Csv,
         }
     }
 

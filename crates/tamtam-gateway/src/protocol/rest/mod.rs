@@ -5,7 +5,7 @@ mod form;
 mod parts;
 mod range;
 
-pub(crate) use accept::{accepted, compression, takes};
+pub(crate) use accept::{Accepted, accepted, compression, takes};
 pub(crate) use form::Form;
 pub(crate) use parts::PartWriter;
 pub(crate) use range::RowRange;
