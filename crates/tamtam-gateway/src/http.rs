@@ -1,7 +1,9 @@
 //! What all requests have in common: who sends it, its body within the limits, and the answer on its way back.
 
 use std::borrow::Cow;
+use std::future::poll_fn;
 use std::net::{IpAddr, SocketAddr};
+use std::pin::Pin;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, OnceLock};
 use std::time::{Duration, Instant};
@@ -11,17 +13,18 @@ use axum::extract::ConnectInfo;
 use axum::http::header::{
     CONTENT_ENCODING, CONTENT_TYPE, HeaderName, HeaderValue, RETRY_AFTER, VARY,
 };
-use axum::http::{Extensions, StatusCode, request};
+use axum::http::{Extensions, StatusCode, Version, request};
 use axum::response::Response;
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
 use bytes::Bytes;
-use http_body_util::BodyExt;
+use hyper::body::Frame;
 use tamtam_rows::{Compression, CompressionError, CompressionKind, decompress};
 use tokio::sync::OwnedSemaphorePermit;
 use tokio::task::AbortHandle;
 
 use crate::admission::{Admission, Share, Ticket};
+use crate::branch::HeldBack;
 use crate::content_type::{ContentType, VARYING};
 use crate::exchange::{self, Sent, Source, Step, on_thread};
 use crate::gateway::Shared;
@@ -247,7 +250,7 @@ pub(crate) async fn receive(
     }
     let (caller, ticket) = admit(shared, envelope, protocol);
     let most = most_body(shared, &ticket);
-    let body = collect(shared, &ticket, body).await?;
+    let body = collect(shared, &ticket, envelope.parts.version, body).await?;
     let body = decompressed(&envelope.head.content_encoding, body, most)
         .await
         .map_err(|(status, reason)| {
@@ -304,7 +307,7 @@ pub(crate) async fn receive_whole(
     let (parts, body) = request.into_parts();
     let head = Head::of(&parts.headers);
     let (_, ticket) = admit(shared, &Envelope::of(&parts, &head), Protocol::Rest);
-    let body = collect(shared, &ticket, body).await?;
+    let body = collect(shared, &ticket, parts.version, body).await?;
     if matches!(ticket, Ticket::Refused) {
         return Err(busy());
     }
@@ -318,6 +321,7 @@ pub(crate) async fn receive_whole(
 async fn collect(
     shared: &Shared,
     ticket: &Ticket,
+    version: Version,
     body: impl Carried,
 ) -> Result<Bytes, Box<Response>> {
     let most = most_body(shared, ticket);
@@ -327,7 +331,7 @@ async fn collect(
     }
     let patience = shared.gateway.limits.patience;
     let begun = exchange::begin();
-    let collecting = whole(body, most);
+    let collecting = whole(body, version, most);
     let collected = in_time(|| Instant::now() + patience, collecting).await;
     exchange::end(Step::Receive, begun);
     match collected {
@@ -350,9 +354,13 @@ enum Uncollected {
 }
 
 /// A body as one piece, which is not copied if it comes as one.
-async fn whole(mut body: impl Carried, most: usize) -> Result<Bytes, Uncollected> {
+async fn whole(
+    mut body: impl Carried,
+    version: Version,
+    most: usize,
+) -> Result<Bytes, Uncollected> {
     let (mut one, mut joined) = (Bytes::new(), Vec::new());
-    while let Some(frame) = body.frame().await {
+    while let Some(frame) = next_frame(&mut body, version).await {
         let frame = frame.map_err(|_| Uncollected::CutOff)?;
         // What comes behind the body is not looked at.
         let Ok(piece) = frame.into_data() else {
@@ -376,6 +384,28 @@ async fn whole(mut body: impl Carried, most: usize) -> Result<Bytes, Uncollected
     } else {
         joined.into()
     })
+}
+
+/// The next piece of a body.
+async fn next_frame<B: Carried>(
+    body: &mut B,
+    version: Version,
+) -> Option<Result<Frame<Bytes>, B::Error>> {
+    // A connection of HTTP/2 is woken to tell its client of the room that there is again.
+    let is_alone = version < Version::HTTP_2;
+    poll_fn(|context| {
+        let held = is_alone.then(HeldBack::begin);
+        let polled = Pin::new(&mut *body).poll_frame(context);
+        // It was the last piece: the connection has nothing to read for it.
+        if let Some(held) = held
+            && polled.is_ready()
+            && body.is_end_stream()
+        {
+            held.forget();
+        }
+        polled
+    })
+    .await
 }
 
 /// Whether a request says that its body is of one of these types.

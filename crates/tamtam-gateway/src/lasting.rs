@@ -1,6 +1,10 @@
 //! What a stop waits for: connections, and what outlives the request by which it came, sockets and streams of events.
 
+use std::pin::pin;
+
 use tokio::sync::watch;
+
+use crate::branch::Branch;
 
 /// Knows the connections, those too that outlive the request by which they came, and tells them of the end.
 #[derive(Debug)]
@@ -66,7 +70,9 @@ impl Lasts {
 
     /// Ready when the server has come so far.
     pub(crate) async fn reached(&mut self, stage: Stage) {
-        if self.stage.wait_for(|now| *now >= stage).await.is_err() {
+        let branch = Branch::new();
+        let reached = pin!(self.stage.wait_for(|now| *now >= stage));
+        if branch.run(reached).await.is_err() {
             // The gateway has gone without an end; so will the runtime.
             std::future::pending::<()>().await;
         }

@@ -7,12 +7,13 @@ use std::io;
 use std::net::{IpAddr, SocketAddr};
 #[cfg(unix)]
 use std::path::{Path, PathBuf};
-use std::pin::{Pin, pin};
+use std::pin::pin;
 use std::sync::Arc;
 use std::time::Duration;
 
 use axum::response::Response;
 use hyper::body::Incoming;
+use hyper::service::service_fn;
 use hyper_util::rt::{TokioExecutor, TokioIo, TokioTimer};
 use hyper_util::server::conn::auto::Builder;
 use thiserror::Error;
@@ -24,6 +25,7 @@ use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 use tokio::task::JoinSet;
 
 use crate::Gateway;
+use crate::branch::Branch;
 use crate::gateway::Shared;
 use crate::http::{Arrival, Held};
 use crate::lasting::{Lasting, Lasts, Stage};
@@ -329,29 +331,10 @@ impl Connections<'_> {
     }
 }
 
-/// Answers the requests of one connection.
+/// What answers the requests of one connection.
 struct Answering {
     routes: Arc<Routes>,
     arrival: Arc<Arrival>,
-    under_way: UnderWay,
-}
-
-impl hyper::service::Service<hyper::Request<Incoming>> for Answering {
-    type Response = Response;
-    type Error = Infallible;
-    type Future = Pin<Box<dyn Future<Output = Result<Response, Infallible>> + Send>>;
-
-    fn call(&self, request: hyper::Request<Incoming>) -> Self::Future {
-        let under_way = self.under_way.came(request.version());
-        let (routes, arrival) = (Arc::clone(&self.routes), Arc::clone(&self.arrival));
-        Box::pin(async move {
-            let answer = routes.respond(request, Some(&arrival)).await;
-            Ok(match under_way {
-                Some(request) => request.answered(answer),
-                None => answer,
-            })
-        })
-    }
 }
 
 /// One connection, whose stream is ready for the first request.
@@ -370,11 +353,24 @@ impl Conversation {
         let patience = self.patience;
         let stream = Patient::new(stream, patience, self.leniency.clone());
         let under_way = UnderWay::new(self.leniency);
-        let answering = Answering {
+        let answering = Arc::new(Answering {
             routes: self.routes,
             arrival: self.arrival,
-            under_way: under_way.clone(),
-        };
+        });
+        let coming = under_way.clone();
+        // A function, whose future has its place in the connection: a box for each request would be too large to come cheaply.
+        let answering = service_fn(move |request: hyper::Request<Incoming>| {
+            let under_way = coming.came(request.version());
+            let answering = Arc::clone(&answering);
+            async move {
+                let Answering { routes, arrival } = &*answering;
+                let answer = routes.respond(request, Some(arrival)).await;
+                Ok::<Response, Infallible>(match under_way {
+                    Some(request) => request.answered(answer),
+                    None => answer,
+                })
+            }
+        });
         let mut builder = Builder::new(TokioExecutor::new());
         builder
             .http1()
@@ -390,17 +386,19 @@ impl Conversation {
             .max_header_list_size(MOST_HEADER_BYTES as u32);
         let connection = builder.serve_connection_with_upgrades(TokioIo::new(stream), answering);
         let mut connection = pin!(connection);
+        let (carrying, resting) = (Branch::new(), Branch::new());
+        let mut none_for_long = pin!(under_way.none_for(patience));
         let last_wait = tokio::select! {
             biased;
-            ended = &mut connection => return tell_end(ended),
+            ended = carrying.run(connection.as_mut()) => return tell_end(ended),
             () = self.lasts.reached(Stage::Stopping) => patience,
-            () = under_way.none_for(patience) => patience.min(LONGEST_GOODBYE),
+            () = resting.run(none_for_long.as_mut()) => patience.min(LONGEST_GOODBYE),
         };
         // It takes no more requests, and ends when those that have come are answered.
         connection.as_mut().graceful_shutdown();
         tokio::select! {
             biased;
-            ended = &mut connection => tell_end(ended),
+            ended = carrying.run(connection) => tell_end(ended),
             () = under_way.none_for(last_wait) => {
                 tracing::debug!("a connection was cut off: nothing is asked for");
             }

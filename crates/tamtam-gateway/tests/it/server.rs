@@ -41,6 +41,86 @@ fn both_versions_of_http_are_spoken_at_one_port() {
     });
 }
 
+/// A call with so many bytes of arguments, most of which say nothing.
+fn long_call(bytes: usize) -> Vec<u8> {
+    let mut body = br#"{"left":1,"right":2}"#.to_vec();
+    body.resize(bytes, b' ');
+    body
+}
+
+#[test]
+fn a_long_body_of_http_2_leaves_the_connection_awake() {
+    run(|| async {
+        let server = Running::of(kit()).await;
+        let uri = format!("http://{}/rest/Sums/add", server.address);
+        // The last frame of some of these makes so much room that the connection is woken to tell the client of it, and no other one.
+        for bytes in (340_000..370_000).step_by(2_000) {
+            let stream = TcpStream::connect(server.address).await.unwrap();
+            let handshake =
+                hyper::client::conn::http2::handshake(TokioExecutor::new(), TokioIo::new(stream));
+            let (mut sender, connection) = handshake.await.unwrap();
+            tokio::spawn(connection);
+            let request = hyper::Request::post(&uri).header("content-type", "application/json");
+            let body = Full::new(Bytes::from(long_call(bytes)));
+            let answering = sender.send_request(request.body(body).unwrap());
+            // Long before the server looks by a ping whether the client is there.
+            let answered = tokio::time::timeout(Duration::from_secs(20), answering).await;
+            let answered = answered.unwrap_or_else(|_| panic!("no answer to {bytes} bytes"));
+            assert_eq!(answered.unwrap().status().as_u16(), 200, "{bytes}");
+        }
+    });
+}
+
+#[test]
+fn a_body_in_pieces_is_taken_in_and_the_connection_goes_on() {
+    run(|| async {
+        let server = Running::of(kit()).await;
+        let mut stream = TcpStream::connect(server.address).await.unwrap();
+        let head =
+            "POST /rest/Sums/add HTTP/1.1\r\nhost: localhost\r\ncontent-type: application/json\r\n";
+        let chunked = |pieces: &[&[u8]]| {
+            let mut body = b"transfer-encoding: chunked\r\n\r\n".to_vec();
+            for piece in pieces {
+                body.extend(format!("{:x}\r\n", piece.len()).into_bytes());
+                body.extend_from_slice(piece);
+                body.extend_from_slice(b"\r\n");
+            }
+            body.extend_from_slice(b"0\r\n\r\n");
+            body
+        };
+        let counted = |body: Vec<u8>| {
+            let mut all = format!("content-length: {}\r\n\r\n", body.len()).into_bytes();
+            all.extend(body);
+            all
+        };
+        for (rest, at_once) in [
+            (counted(long_call(20)), 1),
+            (counted(long_call(30)), 1_000),
+            (counted(long_call(300_000)), 100_000),
+            (counted(long_call(300_000)), 1_000_000),
+            (chunked(&[br#"{"left":1"#, br#","right":2}"#, b" "]), 1_000),
+            (chunked(&[br#"{"left":1"#, br#","right":2}"#]), 1),
+            (chunked(&[&long_call(100_000)]), 50_000),
+        ] {
+            let mut request = head.as_bytes().to_vec();
+            request.extend(rest);
+            for piece in request.chunks(at_once) {
+                stream.write_all(piece).await.unwrap();
+                tokio::task::yield_now().await;
+            }
+            let wanted = br#"{"sum":3,"is_even":false}"#;
+            let mut answer = Vec::new();
+            while !answer.ends_with(wanted) {
+                let mut more = [0; 1_000];
+                let count = stream.read(&mut more).await.unwrap();
+                assert_ne!(count, 0, "{}", String::from_utf8_lossy(&answer));
+                answer.extend_from_slice(&more[..count]);
+            }
+            assert!(answer.starts_with(b"HTTP/1.1 200"));
+        }
+    });
+}
+
 #[cfg(unix)]
 #[test]
 fn a_unix_socket_is_served_and_taken_away_again() {
