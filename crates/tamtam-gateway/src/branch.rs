@@ -31,9 +31,27 @@ impl Branch {
         }))
     }
 
+    /// Polls by this, if the branch was woken since it did so before; the first time in any case.
+    pub(crate) fn poll<T>(
+        &self,
+        context: &mut Context<'_>,
+        poll: impl FnOnce(&mut Context<'_>) -> Poll<T>,
+    ) -> Poll<T> {
+        if !self.0.is_due(context) {
+            return Poll::Pending;
+        }
+        let waker = Waker::from(Arc::clone(&self.0));
+        poll(&mut Context::from_waker(&waker))
+    }
+
+    /// The next poll is one.
+    pub(crate) fn wake(&self) {
+        self.0.is_woken.store(true, Ordering::Release);
+    }
+
     /// What the future gives. It is polled once to begin with.
     pub(crate) fn run<'f, F: Future>(&'f self, future: Pin<&'f mut F>) -> Run<'f, F> {
-        self.0.is_woken.store(true, Ordering::Relaxed);
+        self.wake();
         Run {
             woken: &self.0,
             waker: Waker::from(Arc::clone(&self.0)),

@@ -18,7 +18,7 @@
 // | 4 | json, method | JSON without a step between; what a method takes and gives |
 // | 3 | answer, metrics | what comes back, what is counted |
 // | 2 | arguments, caller, row_stream, typed | what is asked, who asks; a table part by part, what serde writes |
-// | 1 | exchange, fault, lasting, under_way | what is measured of a request; what went wrong, as a client is told; what outlives a request; which requests a connection has |
+// | 1 | exchange, fault, head_timer, lasting, under_way | what is measured of a request; what went wrong, as a client is told; by when a head has come; what outlives a request; which requests a connection has |
 // | 0 | admission, amf_rows, branch, cached_rows, content_type, head, limits, link_meter, patient, place, sessions, value, web_policy | values between protocols; what is at a path; who may begin; the heads of requests and of answers; one future among those of a task; what is allowed |
 
 mod admission;
@@ -38,6 +38,7 @@ mod fault;
 mod gateway;
 mod guard;
 mod head;
+mod head_timer;
 mod http;
 mod json;
 mod lasting;

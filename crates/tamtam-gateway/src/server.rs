@@ -27,6 +27,7 @@ use tokio::task::JoinSet;
 use crate::Gateway;
 use crate::branch::Branch;
 use crate::gateway::Shared;
+use crate::head_timer::HeadTimer;
 use crate::http::{Arrival, Held};
 use crate::lasting::{Lasting, Lasts, Stage};
 use crate::link_meter::{LinkMeter, Metered};
@@ -374,7 +375,7 @@ impl Conversation {
         let mut builder = Builder::new(TokioExecutor::new());
         builder
             .http1()
-            .timer(TokioTimer::new())
+            .timer(HeadTimer::new())
             .header_read_timeout(patience)
             .max_buf_size(MOST_HEADER_BYTES);
         builder
