@@ -4,6 +4,10 @@
 //!
 //!     cargo run --release -p tamtam-gateway --example cost_of_a_call
 //!
+//! With names of ways it measures these beside their bare handlers, longer, over several connections:
+//!
+//!     cargo run --release -p tamtam-gateway --example cost_of_a_call packed-kept rest json-rpc
+//!
 //! With the name of a way and a count it calls that way alone, so that instructions can be counted where times are not to be trusted:
 //! the difference of two counts, over the difference of the calls.
 //!
@@ -335,14 +339,16 @@ struct Clients {
 
 impl Clients {
     fn connect(
-        (way, name, bare): (Way, &'static str, Way),
+        way: Way,
+        name: &'static str,
+        bare: usize,
         connections: usize,
     ) -> Result<Clients, Box<dyn Error>> {
         let address = way.serve(connections)?;
         let clients = (0..connections).map(|_| Client::connect(way, address));
         Ok(Clients {
             name,
-            bare: WAYS.iter().position(|(way, ..)| *way == bare).unwrap_or(0),
+            bare,
             clients: clients.collect::<Result<_, _>>()?,
             times: Vec::new(),
         })
@@ -383,26 +389,47 @@ fn middle(values: impl Iterator<Item = f64>) -> (f64, f64, f64) {
 /// Rounds, in which each way has its turn.
 const ROUNDS: usize = 21;
 
+/// The way of this name.
+fn find(name: &str) -> Result<(Way, &'static str, Way), String> {
+    let way = WAYS.into_iter().find(|(_, known, _)| *known == name);
+    let known = WAYS.map(|(_, name, _)| name).join(", ");
+    way.ok_or_else(|| format!("the ways are {known}"))
+}
+
 fn main() -> Result<(), Box<dyn Error>> {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
-    if let [name, count] = &*arguments {
-        let way = WAYS.into_iter().find(|(_, known, _)| known == name);
-        let known = WAYS.map(|(_, name, _)| name).join(", ");
-        let (way, ..) = way.ok_or_else(|| format!("the ways are {known}"))?;
+    if let [name, count] = &*arguments
+        && let Ok(count) = count.parse::<u32>()
+    {
+        let (way, ..) = find(name)?;
         let mut client = Client::connect(way, way.serve(1)?)?;
-        for _ in 0..count.parse::<u32>()? {
+        for _ in 0..count {
             client.call()?;
         }
         return Ok(());
     }
+    let mut ways = WAYS.to_vec();
+    let mut calls = 1_000;
+    if !arguments.is_empty() {
+        let named: Result<Vec<_>, _> = arguments.iter().map(|name| find(name)).collect();
+        let named = named?;
+        let is_asked_for = |way| {
+            named
+                .iter()
+                .any(|(one, _, bare)| way == *one || way == *bare)
+        };
+        ways.retain(|(way, ..)| is_asked_for(*way));
+        calls = 8_000;
+    }
     for connections in [1, 8] {
-        let mut all = Vec::new();
-        for way in WAYS {
-            all.push(Clients::connect(way, connections)?);
+        let mut all: Vec<Clients> = Vec::new();
+        for (way, name, bare) in &ways {
+            let bare = ways.iter().position(|(way, ..)| way == bare).unwrap_or(0);
+            all.push(Clients::connect(*way, name, bare, connections)?);
         }
         for _ in 0..ROUNDS {
             for clients in &mut all {
-                clients.call(1_000 / connections as u32)?;
+                clients.call(calls / connections as u32)?;
             }
         }
         println!("{connections} connections: time a call; of the bare handler's calls a second");
