@@ -2,8 +2,8 @@
 
 use std::cell::RefCell;
 use std::pin::Pin;
-use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, OnceLock};
 use std::task::{Context, Poll, Wake, Waker};
 
 use futures_util::task::AtomicWaker;
@@ -20,15 +20,15 @@ pub(crate) struct Branch(Arc<Woken>);
 struct Woken {
     /// Since the future was polled.
     is_woken: AtomicBool,
-    task: AtomicWaker,
+    /// The waker of the task that has polled first, which is that of all polls as long as the future belongs to one task.
+    task: OnceLock<Waker>,
+    /// That of another one which has polled since.
+    other_task: AtomicWaker,
 }
 
 impl Branch {
     pub(crate) fn new() -> Branch {
-        Branch(Arc::new(Woken {
-            is_woken: AtomicBool::new(true),
-            task: AtomicWaker::new(),
-        }))
+        Branch(Arc::new(Woken::new(true)))
     }
 
     /// Polls by this, if the branch was woken since it did so before; the first time in any case.
@@ -94,15 +94,29 @@ impl Wake for Woken {
 }
 
 impl Woken {
+    fn new(is_woken: bool) -> Woken {
+        Woken {
+            is_woken: AtomicBool::new(is_woken),
+            task: OnceLock::new(),
+            other_task: AtomicWaker::new(),
+        }
+    }
+
     fn is_due(&self, context: &Context<'_>) -> bool {
-        // Registered before the look: a wake after it wakes the task, one before it is seen.
-        self.task.register(context.waker());
-        self.is_woken.swap(false, Ordering::Acquire)
+        // Known before the look: a wake after it wakes the task, one before it is seen.
+        let waker = context.waker();
+        if !self.task.get_or_init(|| waker.clone()).will_wake(waker) {
+            self.other_task.register(waker);
+        }
+        self.is_woken.load(Ordering::Relaxed) && self.is_woken.swap(false, Ordering::Acquire)
     }
 
     fn go(&self) {
         self.is_woken.store(true, Ordering::Release);
-        self.task.wake();
+        if let Some(task) = self.task.get() {
+            task.wake_by_ref();
+        }
+        self.other_task.wake();
     }
 }
 
@@ -216,6 +230,26 @@ mod tests {
     }
 
     #[test]
+    fn a_branch_may_go_on_in_another_task() {
+        block_on(async {
+            let end = Arc::new(Notify::new());
+            let ended = Arc::clone(&end);
+            let branch = Arc::new(Branch::new());
+            let mut branched = Box::pin(async move { ended.notified().await });
+            let first = poll_fn(|context| {
+                Poll::Ready(Pin::new(&mut branch.run(branched.as_mut())).poll(context))
+            });
+            assert!(first.await.is_pending());
+            let here = Arc::clone(&branch);
+            let other = tokio::spawn(async move { here.run(branched.as_mut()).await });
+            tokio::task::yield_now().await;
+            end.notify_one();
+            let ended = tokio::time::timeout(Duration::from_secs(60), other).await;
+            ended.expect("it is woken").unwrap();
+        });
+    }
+
+    #[test]
     fn no_wake_is_lost_from_another_thread() {
         block_on(async {
             let (there, back) = (Arc::new(Notify::new()), Arc::new(Notify::new()));
@@ -250,12 +284,7 @@ mod tests {
 
     #[test]
     fn a_wake_is_held_back_on_this_thread_until_it_is_known_whether_it_counts() {
-        let woken = || {
-            Arc::new(Woken {
-                is_woken: AtomicBool::new(false),
-                task: AtomicWaker::new(),
-            })
-        };
+        let woken = || Arc::new(Woken::new(false));
         let is_woken = |woken: &Woken| woken.is_woken.load(Ordering::SeqCst);
         let (one, other) = (woken(), woken());
         let held = HeldBack::begin();

@@ -239,7 +239,7 @@ pub(crate) fn caller_of(envelope: &Envelope<'_>, protocol: Protocol) -> Caller {
 pub(crate) async fn receive(
     shared: &Shared,
     envelope: &Envelope<'_>,
-    body: impl Carried,
+    body: &mut Option<impl Carried>,
     protocol: Protocol,
     types: &[&str],
 ) -> Result<Received, Box<Response>> {
@@ -307,7 +307,7 @@ pub(crate) async fn receive_whole(
     let (parts, body) = request.into_parts();
     let head = Head::of(&parts.headers);
     let (_, ticket) = admit(shared, &Envelope::of(&parts, &head), Protocol::Rest);
-    let body = collect(shared, &ticket, parts.version, body).await?;
+    let body = collect(shared, &ticket, parts.version, &mut Some(body)).await?;
     if matches!(ticket, Ticket::Refused) {
         return Err(busy());
     }
@@ -322,8 +322,11 @@ async fn collect(
     shared: &Shared,
     ticket: &Ticket,
     version: Version,
-    body: impl Carried,
+    body: &mut Option<impl Carried>,
 ) -> Result<Bytes, Box<Response>> {
+    let Some(body) = body else {
+        return Ok(Bytes::new());
+    };
     let most = most_body(shared, ticket);
     // What the header `Content-Length` says.
     if body.size_hint().lower() > most as u64 {
@@ -355,12 +358,12 @@ enum Uncollected {
 
 /// A body as one piece, which is not copied if it comes as one.
 async fn whole(
-    mut body: impl Carried,
+    body: &mut impl Carried,
     version: Version,
     most: usize,
 ) -> Result<Bytes, Uncollected> {
     let (mut one, mut joined) = (Bytes::new(), Vec::new());
-    while let Some(frame) = next_frame(&mut body, version).await {
+    while let Some(frame) = next_frame(body, version).await {
         let frame = frame.map_err(|_| Uncollected::CutOff)?;
         // What comes behind the body is not looked at.
         let Ok(piece) = frame.into_data() else {

@@ -39,8 +39,30 @@ impl Gateway {
         // One of a router's own for each path would cost each call a box, and a clone, for each layer around it.
         Router::new().fallback(move |request: Request| {
             let routes = Arc::clone(&routes);
-            async move { routes.respond(request, None).await }
+            async move { routes.respond(&mut Unread::of(request), None).await }
         })
+    }
+}
+
+/// A request that is answered where it lies: each copy of it would cost what a look-up among its headers does.
+pub(crate) struct Unread<B> {
+    parts: Parts,
+    /// Nothing once it was taken away.
+    body: Option<B>,
+}
+
+impl<B: Carried> Unread<B> {
+    pub(crate) fn of(request: hyper::Request<B>) -> Unread<B> {
+        let (parts, body) = request.into_parts();
+        let body = Some(body);
+        Unread { parts, body }
+    }
+
+    /// The request as axum has it; what is left says nothing.
+    fn take(&mut self) -> Request {
+        let (nothing, ()) = hyper::Request::new(()).into_parts();
+        let parts = std::mem::replace(&mut self.parts, nothing);
+        Request::from_parts(parts, self.body.take().map_or_else(Body::empty, Body::new))
     }
 }
 
@@ -69,30 +91,26 @@ impl Routes {
     /// Answers a request, which has come over a connection of ours if its arrival is known.
     pub(crate) async fn respond(
         &self,
-        request: hyper::Request<impl Carried>,
+        request: &mut Unread<impl Carried>,
         arrival: Option<&Arc<Arrival>>,
     ) -> Response {
-        let (parts, body) = request.into_parts();
-        let measured = Measured::begin(&self.measuring, &parts, arrival.map(|arrival| &**arrival));
-        match measured {
-            None => self.guarded(parts, body, arrival).await,
-            Some(measured) => {
-                let answering = self.guarded(parts, body, arrival);
-                Box::pin(measured.answer(answering)).await
-            }
+        let way = arrival.map(|arrival| &**arrival);
+        match Measured::begin(&self.measuring, &request.parts, way) {
+            None => self.guarded(request, arrival).await,
+            Some(measured) => Box::pin(measured.answer(self.guarded(request, arrival))).await,
         }
     }
 
     /// Refuses requests of pages that may not call and for names that are not the server's; answers what browsers ask before.
     async fn guarded(
         &self,
-        parts: Parts,
-        body: impl Carried,
+        request: &mut Unread<impl Carried>,
         arrival: Option<&Arc<Arrival>>,
     ) -> Response {
+        let Unread { parts, body } = request;
         let head = Head::of(&parts.headers);
         let envelope = Envelope {
-            parts: &parts,
+            parts,
             head: &head,
             arrival: arrival.map(|arrival| &**arrival),
         };
@@ -100,7 +118,7 @@ impl Routes {
             Ok(passed) => passed,
             Err(response) => return *response,
         };
-        let mut response = match self.place_of(&parts) {
+        let mut response = match self.place_of(parts) {
             Err(response) => *response,
             Ok(Place::JsonRpc) => by_json_rpc(&self.shared, &envelope, body).await,
             Ok(Place::Method(service, method)) if parts.method == HttpMethod::POST => {
@@ -124,7 +142,7 @@ impl Routes {
             }
             // These take the request apart themselves.
             Ok(_) => {
-                let mut request = Request::from_parts(parts, Body::new(body));
+                let mut request = request.take();
                 if let Some(arrival) = arrival {
                     request.extensions_mut().insert(Arc::clone(arrival));
                 }
@@ -186,7 +204,11 @@ impl Routes {
     }
 }
 
-async fn by_json_rpc(shared: &Shared, envelope: &Envelope<'_>, body: impl Carried) -> Response {
+async fn by_json_rpc(
+    shared: &Shared,
+    envelope: &Envelope<'_>,
+    body: &mut Option<impl Carried>,
+) -> Response {
     let types = [JSON, "application/json-rpc", "application/jsonrequest"];
     let received = match receive(shared, envelope, body, Protocol::JsonRpc, &types).await {
         Ok(received) => received,
@@ -229,7 +251,11 @@ impl json_rpc::Calls for Admitted<'_> {
     }
 }
 
-async fn by_xml_rpc(shared: &Shared, envelope: &Envelope<'_>, body: impl Carried) -> Response {
+async fn by_xml_rpc(
+    shared: &Shared,
+    envelope: &Envelope<'_>,
+    body: &mut Option<impl Carried>,
+) -> Response {
     let types = ["text/xml", "application/xml"];
     let received = match receive(shared, envelope, body, Protocol::XmlRpc, &types).await {
         Ok(received) => received,
@@ -241,7 +267,11 @@ async fn by_xml_rpc(shared: &Shared, envelope: &Envelope<'_>, body: impl Carried
         .0
 }
 
-async fn by_amf(shared: &Shared, envelope: &Envelope<'_>, body: impl Carried) -> Response {
+async fn by_amf(
+    shared: &Shared,
+    envelope: &Envelope<'_>,
+    body: &mut Option<impl Carried>,
+) -> Response {
     let query = envelope.parts.uri.query().unwrap_or_default();
     let rows = shared.gateway.amf_rows.of_query(query);
     let types = [ContentType::Amf.name()];
@@ -286,7 +316,7 @@ async fn by_post(
     service: &str,
     method: &str,
     envelope: &Envelope<'_>,
-    body: impl Carried,
+    body: &mut Option<impl Carried>,
 ) -> Response {
     let received = match receive(shared, envelope, body, Protocol::Rest, &[JSON]).await {
         Ok(received) => received,

@@ -32,7 +32,7 @@ use crate::http::{Arrival, Held};
 use crate::lasting::{Lasting, Lasts, Stage};
 use crate::link_meter::{LinkMeter, Metered};
 use crate::patient::{Leniency, Patient};
-use crate::routes::Routes;
+use crate::routes::{Routes, Unread};
 use crate::under_way::UnderWay;
 
 /// A gateway at a socket.
@@ -363,9 +363,10 @@ impl Conversation {
         let answering = service_fn(move |request: hyper::Request<Incoming>| {
             let under_way = coming.came(request.version());
             let answering = Arc::clone(&answering);
+            let mut request = Unread::of(request);
             async move {
                 let Answering { routes, arrival } = &*answering;
-                let answer = routes.respond(request, Some(arrival)).await;
+                let answer = routes.respond(&mut request, Some(arrival)).await;
                 Ok::<Response, Infallible>(match under_way {
                     Some(request) => request.answered(answer),
                     None => answer,

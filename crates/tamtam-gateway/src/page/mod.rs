@@ -70,7 +70,7 @@ pub(crate) async fn weighed(
     service: &str,
     method: &str,
     envelope: &Envelope<'_>,
-    body: impl Carried,
+    body: &mut Option<impl Carried>,
 ) -> Response {
     let head = envelope.head;
     let types = [ContentType::Json.name()];
