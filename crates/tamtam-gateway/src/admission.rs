@@ -11,7 +11,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
 pub(crate) struct Admission {
     at_work: Level,
     most_of_client: usize,
-    /// There are few, whom no hash finds sooner than their order does. One that nobody holds is on its way out.
+    /// There are few, whom no hash finds sooner than their order does. One without a connection or a request is on its way out.
     shares: Mutex<BTreeMap<Option<IpAddr>, Weak<Share>>>,
 }
 

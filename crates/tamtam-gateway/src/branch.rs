@@ -165,7 +165,7 @@ impl HeldBack {
         HeldBack(())
     }
 
-    /// Nobody has to be woken.
+    /// The task has nothing to do for it.
     pub(crate) fn forget(self) {
         Held::replace(Held::Not);
     }
