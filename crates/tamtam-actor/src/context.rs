@@ -2,6 +2,7 @@
 
 use core::fmt;
 use core::marker::PhantomData;
+use core::mem::ManuallyDrop;
 use std::any::Any;
 use std::sync::Arc;
 use std::time::Duration;
@@ -404,6 +405,10 @@ impl<M: Send + 'static> Here<M> {
 
     pub(crate) fn to_arc(&self) -> Arc<Cell<M>> {
         self.cell.to_arc()
+    }
+
+    pub(crate) fn uncounted(&self) -> ManuallyDrop<Arc<Cell<M>>> {
+        self.cell.uncounted()
     }
 
     #[inline(always)]

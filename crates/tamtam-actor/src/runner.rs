@@ -1,5 +1,6 @@
 //! An actor in its turns.
 
+use core::mem::ManuallyDrop;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
@@ -127,7 +128,7 @@ impl<A: Actor> ActorRunner<A> {
         self.doing = Doing::Other;
         let things = self.context.here().cell().take_system();
         let mut rest = RestOfSystem {
-            cell: self.context.here().to_arc(),
+            cell: self.context.here().uncounted(),
             things,
         };
         // What was to be gone on with goes with an instance that was replaced.
@@ -442,7 +443,8 @@ impl<A: Actor> Drop for BirthLent<'_, A> {
 /// What comes before messages, and has not had its turn. If that is because of a panic, another instance may have to
 /// see to it; what the old one was to go on with, that one will not.
 struct RestOfSystem<M: Send + 'static> {
-    cell: Arc<Cell<M>>,
+    /// It is the actor's turn, so the cell stays.
+    cell: ManuallyDrop<Arc<Cell<M>>>,
     things: Things<System>,
 }
 
