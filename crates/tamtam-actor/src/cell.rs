@@ -26,17 +26,21 @@ use crate::ended::{EndReason, Ended, catch};
 use crate::error::{TellError, panic_of};
 use crate::id::{ActorId, forget_name};
 use crate::mailbox::{
-    DeadLetter, Downstream, Head, Level, Limited, Linked, Loss, Mark, Mute, Open, Popped, Pushed,
-    Reserved, Ruled, Seen, Special, Store, Streak, Tail, Things, Upstream, Urgent, WhenNoRoom,
-    tell_of,
+    DeadLetter, Downstream, Head, LaneLength, Level, Limited, Linked, Loss, Mark, Mute, Open,
+    Popped, Pushed, Reserved, Ruled, Seen, Special, Store, Streak, Tail, Taking, Things, Upstream,
+    Urgent, WhenNoRoom, tell_of,
 };
 use crate::observe::{Record, told};
-use crate::task::{Acts, AtClose, Due, Home, Task, ThreadWait, TurnLimits};
+use crate::task::{
+    Acts, AtClose, Due, Home, Task, ThreadWait, TurnLimits, kept_home, make_due_here,
+};
 use crate::time::Time;
+use at_home::TurnMarks;
 use mute::Sender;
 use owed::{Owed, settle};
 use tamtam_wait::contain;
 
+mod at_home;
 mod at_work;
 mod door;
 mod dropped;
@@ -81,8 +85,18 @@ pub type Call = Box<dyn FnOnce() + Send>;
 
 /// What an actor does in a turn, whatever its type is.
 pub(crate) trait Behavior<M> {
+    /// Whether it has all its turns on one thread, which may give it [own ones](at_home).
+    fn is_at_home() -> bool
+    where
+        Self: Sized,
+    {
+        false
+    }
+
     /// Handles some of what is in the mailbox.
-    fn turn(&mut self) -> Turn;
+    fn turn(&mut self) -> Turn
+    where
+        Self: Sized;
 
     /// A turn has ended by a panic, for which the actor is to end: what becomes of it.
     fn panicked(&mut self, why: EndReason) -> Turn;
@@ -181,11 +195,11 @@ pub(crate) struct Cell<M> {
     behavior: UnsafeCell<Option<NonNull<()>>>,
     id: ActorId,
     life: Lifeline,
-    /// Whether there is something special, for the one who takes messages: what is special lies where senders change
-    /// things.
-    is_special: bool,
+    /// What is out of the ordinary, for the one who takes messages: what is special lies where senders change things.
+    marks: TurnMarks,
     seen: Seen,
     state: State,
+    lane: LaneLength,
     urgent: Urgent<System>,
     head: Head<M>,
 }
@@ -307,9 +321,10 @@ impl<M: Send + 'static> Cell<M> {
             behavior: UnsafeCell::new(None),
             id,
             life: Lifeline::new(),
-            is_special,
+            marks: TurnMarks::new(is_special),
             seen: Seen::new(),
             state: State::new(),
+            lane: LaneLength::new(),
             urgent: Urgent::new(),
             head: Head::new(),
         });
@@ -392,14 +407,14 @@ impl<M> Cell<M> {
 
     /// Whether another cell is this actor by now.
     pub(crate) fn is_replaced(&self) -> bool {
-        self.is_special && self.upstream().is_some_and(|others| others.is_replaced())
+        self.marks.is_special() && self.upstream().is_some_and(|others| others.is_replaced())
     }
 
     /// The message that was taken has been handled, and something else is to be done: `false` if another cell is this actor
     /// by now.
     #[inline]
     pub(crate) fn goes_on(&self) -> bool {
-        !self.is_special || self.upstream().is_none_or(|others| others.goes_on())
+        !self.marks.is_special() || self.upstream().is_none_or(|others| others.goes_on())
     }
 
     /// The name that the actor was given, if any.
@@ -512,7 +527,7 @@ impl<M> Cell<M> {
 
     /// Whether nothing was sent behind the message that was taken last.
     pub(crate) fn has_reached_end(&self) -> bool {
-        self.head.has_reached_end(&self.tail)
+        self.lane.get() == 0 && self.head.has_reached_end(&self.tail)
     }
 
     pub(crate) fn turn_limits(&self) -> TurnLimits {
@@ -534,10 +549,12 @@ impl<M> Cell<M> {
     /// How many messages lie where they are counted; 0 where they are not.
     #[inline]
     pub(crate) fn counted(&self) -> usize {
-        if self.is_special {
+        if self.marks.are_none() {
+            0
+        } else if self.marks.is_special() {
             self.special.as_ref().map_or(0, |special| special.len())
         } else {
-            0
+            self.own_messages() as usize
         }
     }
 
@@ -557,11 +574,21 @@ impl<M> Cell<M> {
     /// # Safety
     ///
     /// As for `pop`.
-    #[inline]
+    #[inline(always)]
     pub(crate) unsafe fn pop_of(&self, counted: bool) -> Popped<M> {
-        if self.is_special {
-            // SAFETY: the caller has the cell's turn, which is what `pop_special` asks for.
-            return unsafe { self.pop_special(counted) };
+        if !self.marks.are_none() {
+            if self.marks.is_special() {
+                // SAFETY: the caller has the cell's turn, which is what `pop_special` asks for.
+                return unsafe { self.pop_special(counted) };
+            }
+            if self.own_messages() != 0 {
+                // What is in the queue comes behind them.
+                return match counted {
+                    // SAFETY: there is one, and this is the cell's turn.
+                    true => Popped::Message(unsafe { self.take_own().finish() }),
+                    false => Popped::Empty,
+                };
+            }
         }
         // SAFETY: the caller has the cell's turn, so this is the only thread at the head.
         unsafe { self.head.pop(&self.tail, &self.seen) }
@@ -589,10 +616,7 @@ impl<M> Cell<M> {
     /// As for `pop`.
     #[inline]
     unsafe fn take_next(&self, counted: bool) -> Popped<M> {
-        if self.is_special
-            && counted
-            && let Some(message) = self.pop_counted()
-        {
+        if counted && let Some(message) = self.pop_counted() {
             return Popped::Message(message);
         }
         // SAFETY: the caller has the cell's turn, so this is the only thread at the head.
@@ -607,9 +631,14 @@ impl<M> Cell<M> {
 
     /// At the end of a turn: whether no message is left where they are counted. Then the next one wakes the receiver, which
     /// is seen by the one who is about to become idle.
-    #[inline]
+    #[inline(always)]
     fn has_none_counted(&self) -> bool {
-        !self.is_special || self.special.as_ref().is_none_or(|special| special.rest())
+        !self.marks.is_special() || self.rest_special()
+    }
+
+    #[inline(never)]
+    fn rest_special(&self) -> bool {
+        self.special.as_ref().is_none_or(|special| special.rest())
     }
 
     /// A turn of an actor that may be observed.
@@ -654,7 +683,10 @@ impl<M> Drop for Cell<M> {
         // No reference is left, and an actor that has stopped was drained by the last sender. But a home may go
         // without running or abandoning what is due.
         // SAFETY: the cell is being dropped, so no other thread has it: nothing is sent, and nothing else is at the head.
-        while let Some(message) = unsafe { self.head.take_left(&self.tail, &self.seen) } {
+        while let Some(message) = unsafe {
+            self.pop_own()
+                .or_else(|| self.head.take_left(&self.tail, &self.seen))
+        } {
             contain(|| self.lose(message, Loss::Stopped));
         }
         while let Some(message) = self.limited().and_then(Limited::pop) {
@@ -792,7 +824,11 @@ impl<M: Send + 'static, B: Behavior<M> + 'static> Due for Inhabited<M, B> {
         let cell = unsafe { this.as_ref() };
         // SAFETY: `this` is a cell of `M`, and lives until its turn has ended, which is after `at_work` is dropped.
         let at_work = unsafe { AtWork::begin(this.cast(), Cell::<M>::KIND) };
+        let is_own = B::is_at_home() && cell.marks.is_own_turn();
         let turn = cell.behavior.with_mut(|place| {
+            if B::is_at_home() && cell.marks.has_stopped() {
+                return Turn::Stop;
+            }
             // SAFETY: this is the cell's turn: no other thread touches the actor.
             let Some(behavior) = (unsafe { *place }) else {
                 unreachable!("an actor that has stopped is not due");
@@ -800,7 +836,7 @@ impl<M: Send + 'static, B: Behavior<M> + 'static> Due for Inhabited<M, B> {
             // SAFETY: this is the cell's turn: no other thread touches the actor; and it is a `B`, since the acts are those
             // of `B`.
             let behavior = unsafe { behavior.cast::<B>().as_mut() };
-            match catch(|| match cell.is_special {
+            match catch(|| match cell.marks.is_special() {
                 false => behavior.turn(),
                 true => cell.special_turn(behavior),
             }) {
@@ -809,6 +845,14 @@ impl<M: Send + 'static, B: Behavior<M> + 'static> Due for Inhabited<M, B> {
             }
         });
         drop(at_work);
+        let turn = if is_own {
+            match cell.after_own_turn(turn) {
+                Some(turn) => turn,
+                None => return,
+            }
+        } else {
+            turn
+        };
         let has_more = match turn {
             // SAFETY: still the cell's turn. If it ends here, the cell may be gone.
             Turn::Done => !(cell.has_none_counted() && unsafe { cell.head.rest(&cell.tail) }),

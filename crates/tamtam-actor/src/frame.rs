@@ -76,9 +76,8 @@ impl Frame {
 
     fn with(time: Option<Time>) -> Self {
         let shown = Shown::new(HomeKind::Frame, "frame", Observe::default());
-        let line = Line::new(Wait::Adaptive, true, time).shown(shown.as_deref());
+        let line = Arc::new(Line::new(Wait::Adaptive, true, time).shown(shown.as_deref()));
         line.keep();
-        let line = Arc::new(line);
         let sleeper: Weak<dyn vigil::Sleeper> = Arc::downgrade(&line) as _;
         vigil::enlist(sleeper);
         Frame {

@@ -71,7 +71,7 @@ impl<M> Cell<M> {
                 while let Some(message) = unsafe { self.next_to_lose() } {
                     contain(move || self.lose(message, Loss::Stopped));
                 }
-                if self.head.has_reached_end(&self.tail) {
+                if self.has_reached_end() {
                     break;
                 }
                 // A sender is between its two steps, and may have looked whether the actor is closed, which its
@@ -100,6 +100,10 @@ impl<M> Cell<M> {
         loop {
             // What lies in another cell's mailbox is not lost with this one.
             if let Some(message) = self.limited().and_then(Limited::pop) {
+                return Some(message);
+            }
+            // SAFETY: the caller drains the mailbox, so it is alone with it.
+            if let Some(message) = unsafe { self.pop_own() } {
                 return Some(message);
             }
             // SAFETY: the caller drains the mailbox, so this is the only thread at the head.

@@ -45,7 +45,20 @@ impl<M> Cell<M> {
 
     #[inline(always)]
     pub(crate) fn push_plain(self: &Arc<Self>, message: M) -> Result<(), TellError<M>> {
-        if self.tail.push_in_streak(message) {
+        // Who has sent to a busy actor is likely to find it busy again.
+        let has_streak = self.tail.has_streak();
+        if !has_streak && !kept_home().is_null() {
+            let own = self.place_own();
+            if !own.place.is_null() {
+                // SAFETY: the place was made for it, and nothing else was done since.
+                unsafe { own.place.write(message) };
+                if own.is_to_be_made_due {
+                    self.make_due_own();
+                }
+                return Ok(());
+            }
+        }
+        if self.tail.push_on(has_streak, message) {
             return self.schedule_message();
         }
         self.sent(false);
@@ -369,7 +382,7 @@ impl<M> Cell<M> {
     /// Whether the actor has no turn and none is due, or has ended.
     #[cfg(feature = "serde")]
     pub(crate) fn is_idle(&self) -> bool {
-        self.tail.is_idle() || self.is_closed()
+        self.tail.is_idle() && !self.marks.is_own_turn() || self.is_closed()
     }
 
     /// Gives a place back.
@@ -414,7 +427,7 @@ impl<M> Cell<M> {
     /// Gives the actor a turn, for whatever it may find to do.
     pub(crate) fn nudge(self: &Arc<Self>) {
         // SYNC cell-parked: either it is seen here that the actor is parked, or the one who parks it sees what came.
-        if !self.unpark() {
+        if !self.unpark() && !self.wake_own() {
             self.sent(self.tail.wake());
         }
     }

@@ -90,6 +90,7 @@ impl Line {
         // SAFETY: the caller is the keeper.
         unsafe { self.run_while(|| !self.roster.close()) };
         drop(entered);
+        give_up_home(self.location());
         // From here on nothing comes to the list.
         // SAFETY: the caller is the keeper, and stays it until the store below.
         while let Some(task) = unsafe { self.next() } {

@@ -3,6 +3,8 @@
 //!
 //! Threads of a model share their thread-local values, so all tasks come in from outside.
 
+mod own_turns;
+
 use core::ptr::NonNull;
 use core::sync::atomic::{AtomicBool as Flag, AtomicU32 as Count, Ordering::Relaxed};
 use std::sync::Arc;

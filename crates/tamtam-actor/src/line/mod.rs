@@ -35,7 +35,9 @@ use tamtam_wait::{Wait, WaitList, contain};
 
 use crate::mailbox::{Head, Popped, Seen, Tail};
 use crate::observe::{Ledger, Shown, WatchedHome};
-use crate::task::{Home, InjectSlot, Task, TurnLimits, Unflushed};
+use crate::task::{
+    DueHere, Home, InjectSlot, Task, TurnLimits, Unflushed, give_up_home, keep_home, leave_turns,
+};
 
 use crate::time::{Time, vigil};
 
@@ -152,7 +154,7 @@ pub(crate) struct Line {
 struct KeeperOwn {
     head: Head<Task>,
     seen: Seen,
-    due: UnsafeCell<VecDeque<Task>>,
+    due: DueHere,
     /// Messages, and answers, that were handled here.
     handled: Cell<u64>,
     /// What a listener has handled in this turn beside the message that it had it for.
@@ -184,6 +186,11 @@ struct Entered(*const Line);
 impl Drop for Entered {
     fn drop(&mut self) {
         HERE.set(self.0);
+        // SAFETY: that one is in the middle of a turn, so it is still there.
+        match unsafe { self.0.as_ref() } {
+            Some(before) => before.keep_home_in_turns(),
+            None => leave_turns(),
+        }
     }
 }
 
@@ -223,9 +230,26 @@ impl Line {
         self
     }
 
-    /// This thread is the keeper from now on.
+    /// This thread is the keeper from now on, until it [ends](Line::end) the line, which stays where it is.
     pub(crate) fn keep(&self) {
         self.keeper.store(token(), Ordering::Relaxed);
+        keep_home(self.location(), core::ptr::null());
+    }
+
+    /// This thread, which keeps it, is in the turns of this home.
+    fn keep_home_in_turns(&self) {
+        // In models everything comes in through the inbox.
+        let due = if cfg!(tamtam_loom) {
+            core::ptr::null()
+        } else {
+            &raw const self.own.due
+        };
+        keep_home(self.location(), due);
+    }
+
+    /// Where this home lies.
+    fn location(&self) -> *const () {
+        core::ptr::from_ref(self).cast()
     }
 
     /// Whether this thread is the keeper.
@@ -260,6 +284,7 @@ impl Line {
         } else {
             core::ptr::from_ref(self)
         };
+        self.keep_home_in_turns();
         Entered(HERE.replace(here))
     }
 
@@ -390,14 +415,18 @@ impl Line {
         // SAFETY: the caller is the keeper, the only thread at the head and at what is due.
         unsafe {
             self.with_due(|due| {
-                due.extend(self.entrance.inject_slot.take());
-                loop {
+                if let Some(task) = self.entrance.inject_slot.take() {
+                    due.push_back(task);
+                }
+                // What comes just now is seen before the keeper becomes idle.
+                while !self.entrance.inbox.seems_idle() {
                     match self.own.head.pop(&self.entrance.inbox, &self.own.seen) {
                         Popped::Message(task) => due.push_back(task),
                         Popped::Woken => {}
-                        Popped::Empty => return due.len(),
+                        Popped::Empty => break,
                     }
                 }
+                due.len()
             })
         }
     }

@@ -36,7 +36,13 @@ impl Line {
             if due == 0 {
                 break;
             }
-            for _ in 0..due {
+            if !has_budget {
+                self.own.allowance.set(MOST_OF_PUMP);
+                // SAFETY: the caller is the keeper.
+                unsafe { self.run_due(due) };
+            }
+            let counted = if has_budget { due } else { 0 };
+            for _ in 0..counted {
                 let messages = allowed
                     .messages
                     .map_or(usize::MAX, |most| most.saturating_sub(handled()));
@@ -67,6 +73,23 @@ impl Line {
         // SAFETY: the caller is the keeper, and no turn is under way.
         let is_left = !unsafe { self.rest() };
         (handled(), is_left)
+    }
+}
+
+impl Line {
+    /// Runs so many tasks of what is due, where there are so many.
+    ///
+    /// # Safety
+    ///
+    /// The caller is the keeper, and no turn is under way.
+    unsafe fn run_due(&self, count: usize) {
+        for _ in 0..count {
+            // SAFETY: the caller is the keeper.
+            let Some(task) = (unsafe { self.next() }) else {
+                return;
+            };
+            task.run();
+        }
     }
 }
 

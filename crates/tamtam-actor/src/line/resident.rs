@@ -111,13 +111,25 @@ impl<A: Actor> ActorRunner<A> {
 }
 
 impl<A: Actor> Behavior<A::Message> for SettledActor<A> {
+    #[inline(always)]
+    fn is_at_home() -> bool {
+        true
+    }
+
+    #[inline(always)]
     fn turn(&mut self) -> Turn {
         let line = &*self.seat.line;
         let mut count = HandledCount { line, handled: 0 };
-        if line.own.draining.get() {
-            self.last_to_drain
-                .get_or_insert_with(|| self.running.mark());
-        }
+        let is_draining = line.own.draining.get();
+        let last_to_drain = if is_draining {
+            Some(
+                *self
+                    .last_to_drain
+                    .get_or_insert_with(|| self.running.mark()),
+            )
+        } else {
+            None
+        };
         #[cfg(feature = "serde")]
         let mut has_taken = false;
         // One place at which turns are had, also with what is offered: so the compiler puts them here.
@@ -126,16 +138,11 @@ impl<A: Actor> Behavior<A::Message> for SettledActor<A> {
             allow(clippy::never_loop, reason = "only what is offered makes it loop")
         )]
         let turn = loop {
-            let turn = self.running.turn_of(
-                line.own.allowance.get(),
-                &mut count.handled,
-                self.last_to_drain,
-            );
+            let turn =
+                self.running
+                    .turn_of(line.own.allowance.get(), &mut count.handled, last_to_drain);
             #[cfg(feature = "serde")]
-            if turn == Turn::Done
-                && Cell::<A::Message>::is_any_offered()
-                && self.last_to_drain.is_none()
-            {
+            if turn == Turn::Done && Cell::<A::Message>::is_any_offered() && !is_draining {
                 match self.running.look_at_offer(line, count.handled) {
                     OfferLook::Taken => {
                         has_taken = true;
@@ -149,10 +156,12 @@ impl<A: Actor> Behavior<A::Message> for SettledActor<A> {
             break turn;
         };
         drop(count);
-        if turn == Turn::Done {
-            self.last_to_drain = None;
+        if is_draining {
+            if turn == Turn::Done {
+                self.last_to_drain = None;
+            }
+            self.note(turn);
         }
-        self.note(turn);
         turn
     }
 

@@ -31,6 +31,8 @@ const CLOSED: u32 = 0x100;
 const LEFT: u32 = 0x200;
 /// The sender does not.
 const RELEASED: u32 = 0x400;
+/// Where one thread alone has the block, which it neither closes nor gives up: so many of its messages were taken.
+const ONE_TAKEN_OWN: u32 = 0x10000;
 
 /// The beginning of a block; as a [`Node`] does, it begins with the way to the next one.
 #[repr(C)]
@@ -91,10 +93,6 @@ impl<M> Block<M> {
     pub(super) const ROOM: usize = FEWEST_MESSAGES;
 
     /// Whether it is worth the trouble.
-    #[cfg_attr(
-        tamtam_loom,
-        expect(dead_code, reason = "models make their blocks themselves")
-    )]
     pub(super) const SERVES: bool =
         align_of::<M>() <= align_of::<*const ()>() && Self::ROOM >= FEWEST_MESSAGES;
 
@@ -104,23 +102,38 @@ impl<M> Block<M> {
     ///
     /// The message is moved out of there.
     pub(super) unsafe fn new(message: *const M) -> NonNull<Self> {
-        #[cfg(not(tamtam_loom))]
-        let block = memory::take::<Space>().cast::<Self>();
-        #[cfg(tamtam_loom)]
-        let block = memory::take::<Self>();
+        let block = Self::memory();
         // SAFETY: fresh memory with room for a block, which no other thread knows.
         unsafe {
-            block.as_ptr().write(Block {
-                next: AtomicPtr::new(ptr::null_mut()),
-                state: AtomicU32::new(1),
-                #[cfg(not(tamtam_loom))]
-                slots: [],
-                #[cfg(tamtam_loom)]
-                slots: core::array::from_fn(|_| BlockSlot(UnsafeCell::new(MaybeUninit::uninit()))),
-            });
+            Self::begin(block, 1);
             Self::write(block.as_ptr(), 0, message);
         }
         block
+    }
+
+    #[inline(always)]
+    fn memory() -> NonNull<Self> {
+        #[cfg(not(tamtam_loom))]
+        return memory::take::<Space>().cast::<Self>();
+        #[cfg(tamtam_loom)]
+        memory::take::<Self>()
+    }
+
+    /// # Safety
+    ///
+    /// Fresh memory of a block, which no other thread knows.
+    #[inline(always)]
+    unsafe fn begin(block: NonNull<Self>, count: u32) {
+        let begun = Block {
+            next: AtomicPtr::new(ptr::null_mut()),
+            state: AtomicU32::new(count),
+            #[cfg(not(tamtam_loom))]
+            slots: [],
+            #[cfg(tamtam_loom)]
+            slots: core::array::from_fn(|_| BlockSlot(UnsafeCell::new(MaybeUninit::uninit()))),
+        };
+        // SAFETY: it is the caller's, and has room for a block.
+        unsafe { block.as_ptr().write(begun) };
     }
 
     /// # Safety
@@ -270,11 +283,59 @@ impl<M> Block<M> {
         }
     }
 
+    // ------------------------------------------------------------------------------- one thread alone
+
+    /// An empty block.
+    pub(super) fn new_own() -> NonNull<Self> {
+        let block = Self::memory();
+        // SAFETY: fresh memory with room for a block, which no other thread knows.
+        unsafe { Self::begin(block, 0) };
+        block
+    }
+
+    /// A place behind the messages that are in, for one that is counted from now on; null if there is no room.
+    ///
+    /// # Safety
+    ///
+    /// No other thread knows the block, which is alive.
+    #[inline(always)]
+    pub(super) unsafe fn place_own(this: *mut Self) -> *mut M {
+        // SAFETY: alive and this thread's alone, by the caller's promise; the place is below the room.
+        unsafe {
+            let state = (*this).state.load(Ordering::Relaxed);
+            let count = (state & COUNT) as usize;
+            if count >= Self::ROOM {
+                return ptr::null_mut();
+            }
+            (*this).state.store(state + 1, Ordering::Relaxed);
+            (*Self::slot(this, count)).0.with_mut(<*mut _>::cast)
+        }
+    }
+
+    /// Where the oldest message is, which the caller takes out, and whether it is the last one.
+    ///
+    /// # Safety
+    ///
+    /// No other thread knows the block, which has a message.
+    #[inline(always)]
+    pub(super) unsafe fn take_own(this: *mut Self) -> (*const M, bool) {
+        // SAFETY: alive and this thread's alone, by the caller's promise; of the messages in it so many were taken.
+        unsafe {
+            let state = (*this).state.load(Ordering::Relaxed);
+            let taken = state / ONE_TAKEN_OWN;
+            (*this)
+                .state
+                .store(state + ONE_TAKEN_OWN, Ordering::Relaxed);
+            let slot = &(*Self::slot(this, taken as usize)).0;
+            (slot.with(<*const _>::cast), taken + 1 == state & COUNT)
+        }
+    }
+
     /// # Safety
     ///
     /// No other thread has it, and its messages are out.
     #[inline]
-    unsafe fn free(this: NonNull<Self>) {
+    pub(super) unsafe fn free(this: NonNull<Self>) {
         // SAFETY: no other thread has the block, and its messages are out. Nothing in a block needs a drop, but loom counts
         // what it tracks.
         unsafe {

@@ -5,6 +5,7 @@ mod block;
 mod dead_letter;
 mod elsewhere;
 mod label;
+mod lane;
 mod limited;
 #[cfg(all(test, tamtam_loom))]
 mod loom_tests;
@@ -27,6 +28,7 @@ pub(crate) use answer_place::{AnswerFuture, AnswerPlace};
 pub(crate) use dead_letter::tell_of;
 pub use dead_letter::{DeadLetter, DeadLetterWatch, Loss, on_dead_letter};
 pub(crate) use elsewhere::{Downstream, Upstream};
+pub(crate) use lane::{LaneLength, Taking};
 pub use limited::{Level, Overflow};
 pub(crate) use limited::{Limited, Pushed, Reserved, WhenNoRoom};
 pub(crate) use mute::Mute;

@@ -38,6 +38,31 @@ impl<M> Node<M> {
         node
     }
 
+    /// A node without a message, which this thread is likely to [take back](Node::keep_own) itself.
+    #[inline(always)]
+    pub(super) fn new_own() -> *mut Self {
+        let node = memory::take_own::<Self>().as_ptr();
+        // SAFETY: fresh memory of this layout, which no other thread knows.
+        unsafe {
+            node.write(Node {
+                next: AtomicPtr::new(ptr::null_mut()),
+                message: UnsafeCell::new(MaybeUninit::uninit()),
+            });
+        }
+        node
+    }
+
+    /// Where the message of a node lies.
+    ///
+    /// # Safety
+    ///
+    /// The node is alive, and the caller's.
+    #[inline(always)]
+    pub(super) unsafe fn place(node: *mut Self) -> *mut M {
+        // SAFETY: the node is alive, says the caller.
+        unsafe { &*node }.message.with_mut(<*mut _>::cast)
+    }
+
     /// Takes the message out of a node, which stays.
     ///
     /// # Safety
@@ -66,6 +91,18 @@ impl<M> Node<M> {
             memory::give_back(NonNull::new_unchecked(node));
         }
     }
+
+    /// Keeps a node as this thread's spare one; `false` if it is not to be kept. What is in its memory stays until the next one is [made](Node::new_own)
+    /// on this thread.
+    ///
+    /// # Safety
+    ///
+    /// As for `free`; its message may be taken out just afterwards.
+    #[inline(always)]
+    pub(super) unsafe fn keep_own(node: *mut Self) -> bool {
+        // SAFETY: it is the caller's, and not used any more but for its message.
+        unsafe { memory::keep_own(NonNull::new_unchecked(node)) }
+    }
 }
 
 /// The message in a place of its own. Where a function is called only sometimes that takes it in memory, the message
@@ -79,7 +116,16 @@ pub(crate) fn apart<M>(message: M) -> M {
 
 /// Models and Miri look at each allocation on its own.
 #[cfg(any(tamtam_loom, miri))]
-pub(super) use crate::memory::plain as memory;
+pub(super) mod memory {
+    use core::ptr::NonNull;
+
+    pub(in crate::mailbox) use crate::memory::plain::{give_back, take, take as take_own};
+
+    /// Each one is given back at once.
+    pub(in crate::mailbox) unsafe fn keep_own<N>(_: NonNull<N>) -> bool {
+        false
+    }
+}
 
 #[cfg(not(any(tamtam_loom, miri)))]
 pub(super) mod memory {
@@ -114,13 +160,13 @@ pub(super) mod memory {
     unsafe impl Send for NodeBatch {}
 
     static STORES: [Mutex<NodeStore>; SIZES.len()] = [
-        store(SIZES[0]),
-        store(SIZES[1]),
-        store(SIZES[2]),
-        store(SIZES[3]),
+        new_store(SIZES[0]),
+        new_store(SIZES[1]),
+        new_store(SIZES[2]),
+        new_store(SIZES[3]),
     ];
 
-    const fn store(size: usize) -> Mutex<NodeStore> {
+    const fn new_store(size: usize) -> Mutex<NodeStore> {
         Mutex::new(NodeStore {
             batches: Vec::new(),
             slabs: Slabs::new(size),
@@ -140,23 +186,94 @@ pub(super) mod memory {
         kept: Cell<usize>,
     }
 
-    struct Shelves([Shelf; SIZES.len()]);
+    /// What a thread keeps of all sizes. Without a destructor, so that each message finds it without a look whether that has run.
+    struct Shelves {
+        sizes: [Shelf; SIZES.len()],
+        /// A node of the smallest size that this thread has kept last for itself, [`NO_SPARE`] if it is to keep none.
+        spare: Cell<*mut u8>,
+        stage: Cell<ShelfStage>,
+    }
+
+    #[derive(Clone, Copy, PartialEq, Eq)]
+    enum ShelfStage {
+        NotBegun,
+        Begun,
+        /// The thread is ending: it keeps nothing any more.
+        Ended,
+    }
+
+    /// In place of a number of kept nodes: none is kept before the shelves are begun, or when the thread is ending.
+    const CLOSED: usize = BATCH + 1;
+
+    /// In place of a spare node: see [`CLOSED`].
+    const NO_SPARE: *mut u8 = ptr::without_provenance_mut(1);
+
+    /// Empties the shelves.
+    struct EndOfShelves;
+
+    impl Drop for EndOfShelves {
+        fn drop(&mut self) {
+            SHELVES.with(Shelves::end);
+        }
+    }
 
     thread_local! {
         static SHELVES: Shelves = const {
-            Shelves(
-                [const {
+            Shelves {
+                sizes: [const {
                     Shelf {
                         taking: UnsafeCell::new([ptr::null_mut(); BATCH]),
                         taken: Cell::new(BATCH),
                         spare: UnsafeCell::new([ptr::null_mut(); BATCH]),
                         has_spare: Cell::new(false),
                         keeping: UnsafeCell::new([ptr::null_mut(); BATCH]),
-                        kept: Cell::new(0),
+                        kept: Cell::new(CLOSED),
                     }
                 }; SIZES.len()],
-            )
+                spare: Cell::new(NO_SPARE),
+                stage: Cell::new(ShelfStage::NotBegun),
+            }
         };
+        static END: EndOfShelves = const { EndOfShelves };
+    }
+
+    /// This thread's, to be used there and then.
+    #[inline(always)]
+    fn shelves() -> NonNull<Shelves> {
+        SHELVES.with(|shelves| NonNull::from(shelves))
+    }
+
+    /// As [`take`]: mostly what this thread has [kept](keep_own) last, which is in its core's cache.
+    #[inline(always)]
+    pub(in crate::mailbox) fn take_own<N>() -> NonNull<N> {
+        if const { matches!(place_of(Layout::new::<N>()), Some(0)) } {
+            // SAFETY: this thread's, used here and now.
+            let place = unsafe { &shelves().as_ref().spare };
+            let spare = place.get();
+            if spare.addr() > NO_SPARE.addr() {
+                place.set(ptr::null_mut());
+                // SAFETY: it is no null.
+                return unsafe { NonNull::new_unchecked(spare.cast()) };
+            }
+        }
+        take()
+    }
+
+    /// Keeps a node to be taken next on this thread; `false` if it is not to be kept.
+    ///
+    /// # Safety
+    ///
+    /// As for `give_back`, if so.
+    #[inline(always)]
+    pub(in crate::mailbox) unsafe fn keep_own<N>(node: NonNull<N>) -> bool {
+        // SAFETY: this thread's, used here and now.
+        let place = unsafe { &shelves().as_ref().spare };
+        let fits = const { matches!(place_of(Layout::new::<N>()), Some(0)) };
+        if fits && place.get().is_null() {
+            place.set(node.as_ptr().cast());
+            return true;
+        }
+        false
     }
 
     /// The place of a layout among the sizes; known at compile time.
@@ -198,10 +315,8 @@ pub(super) mod memory {
     pub(in crate::mailbox) fn take<N>() -> NonNull<N> {
         let memory = match const { place_of(Layout::new::<N>()) } {
             None => return plain::take(),
-            Some(place) => SHELVES
-                .try_with(|shelves| shelves.0[place].take(place))
-                // The thread is ending.
-                .unwrap_or_else(|_| take_one(place)),
+            // SAFETY: this thread's, used here and now.
+            Some(place) => unsafe { shelves().as_ref() }.sizes[place].take(place),
         };
         // SAFETY: allocators return no null; that was checked.
         unsafe { NonNull::new_unchecked(memory.cast()) }
@@ -220,14 +335,8 @@ pub(super) mod memory {
             // more.
             None => unsafe { plain::give_back(node) },
             Some(place) => {
-                // SAFETY: memory of this size, in no other thread's hands.
-                let kept =
-                    SHELVES.try_with(|shelves| unsafe { shelves.0[place].keep(memory, place) });
-                if kept.is_err() {
-                    // SAFETY: the memory is from the slabs of this place, and no other thread has it. The thread's shelves
-                    // are gone: it is ending.
-                    unsafe { free_all(&[memory], place) };
-                }
+                // SAFETY: these are this thread's, used here and now; memory of this size, in no other thread's hands.
+                unsafe { shelves().as_ref().sizes[place].keep(memory, place) };
             }
         }
     }
@@ -258,7 +367,7 @@ pub(super) mod memory {
                 // SAFETY: the two are different arrays of this thread's own, and no other reference to one is alive.
                 core::mem::swap(taking, unsafe { &mut *self.keeping.get() });
                 self.kept.set(0);
-            } else if kept != 0 {
+            } else if kept != 0 && kept != CLOSED {
                 // Where few go round, the one that was kept last is the next: without a look at the store.
                 self.kept.set(kept - 1);
                 // SAFETY: the array is this thread's own, no reference to it is alive, and `kept - 1` is below its length.
@@ -274,6 +383,9 @@ pub(super) mod memory {
         #[cold]
         #[inline(never)]
         fn fetch_stored(&self, place: usize) -> *mut u8 {
+            if !Shelves::are_begun() {
+                return take_one(place);
+            }
             // SAFETY: the array is this thread's own, and no other reference to it is alive.
             let taking = unsafe { &mut *self.taking.get() };
             let stored = {
@@ -296,8 +408,9 @@ pub(super) mod memory {
         /// Memory of this place that is not in use.
         #[inline]
         unsafe fn keep(&self, memory: *mut u8, place: usize) {
-            if self.kept.get() == BATCH {
-                self.store(place);
+            if self.kept.get() >= BATCH && !self.store(place) {
+                // SAFETY: the memory is from the slabs of this place, and no other thread has it.
+                return unsafe { free_all(&[memory], place) };
             }
             let kept = self.kept.get();
             // SAFETY: the array is this thread's own, no reference to it is alive, and `kept` is below its length: a full
@@ -306,10 +419,13 @@ pub(super) mod memory {
             self.kept.set(kept + 1);
         }
 
-        /// What was kept is a batch: it is to be taken from here, or goes to the store.
+        /// What was kept is a batch: it is to be taken from here, or goes to the store. `false` if nothing is to be kept.
         #[cold]
         #[inline(never)]
-        fn store(&self, place: usize) {
+        fn store(&self, place: usize) -> bool {
+            if self.kept.get() == CLOSED {
+                return Shelves::are_begun();
+            }
             // SAFETY: the array is this thread's own, and no other reference to it is alive.
             let keeping = unsafe { &mut *self.keeping.get() };
             self.kept.set(0);
@@ -317,34 +433,65 @@ pub(super) mod memory {
             let spare = unsafe { &mut *self.spare.get() };
             core::mem::swap(keeping, spare);
             if !self.has_spare.replace(true) {
-                return;
+                return true;
             }
             // There was one already: that is one too many.
             let batch = NodeBatch(Box::new(*keeping));
             let mut store = STORES[place].lock();
             if store.batches.len() < MOST_BATCHES {
                 store.batches.push(batch);
-                return;
+            } else {
+                // SAFETY: the batch is this thread's.
+                unsafe { store.slabs.give_back(&*batch.0) };
             }
-            // SAFETY: the batch is this thread's.
-            unsafe { store.slabs.give_back(&*batch.0) };
+            true
         }
     }
 
-    impl Drop for Shelves {
-        fn drop(&mut self) {
-            for (place, shelf) in self.0.iter_mut().enumerate() {
-                let (taken, kept) = (shelf.taken.replace(BATCH), shelf.kept.replace(0));
+    impl Shelves {
+        /// Whether this thread keeps nodes: from the first time that it is asked until the thread ends.
+        #[cold]
+        fn are_begun() -> bool {
+            SHELVES.with(|shelves| {
+                if shelves.stage.get() == ShelfStage::NotBegun {
+                    // So that they are emptied; not if it is too late for that.
+                    shelves.open(END.try_with(|_| ()).is_ok());
+                }
+                shelves.stage.get() == ShelfStage::Begun
+            })
+        }
+
+        fn open(&self, is_in_time: bool) {
+            if !is_in_time {
+                return self.stage.set(ShelfStage::Ended);
+            }
+            self.stage.set(ShelfStage::Begun);
+            self.spare.set(ptr::null_mut());
+            for shelf in &self.sizes {
+                shelf.kept.set(0);
+            }
+        }
+
+        /// Gives back what is kept.
+        fn end(&self) {
+            self.stage.set(ShelfStage::Ended);
+            let spare = self.spare.replace(NO_SPARE);
+            if !spare.is_null() {
+                // SAFETY: it is of this place, and was this thread's.
+                unsafe { free_all(&[spare], 0) };
+            }
+            for (place, shelf) in self.sizes.iter().enumerate() {
+                let (taken, kept) = (shelf.taken.replace(BATCH), shelf.kept.replace(CLOSED));
                 let spare = if shelf.has_spare.replace(false) {
                     BATCH
                 } else {
                     0
                 };
-                // SAFETY: nodes on the shelf are this thread's.
+                // SAFETY: these arrays are this thread's own, and no reference to one is alive; the nodes in them are this thread's.
                 unsafe {
-                    free_all(&shelf.taking.get_mut()[taken..], place);
-                    free_all(&shelf.keeping.get_mut()[..kept], place);
-                    free_all(&shelf.spare.get_mut()[..spare], place);
+                    free_all(&(&*shelf.taking.get())[taken..], place);
+                    free_all(&(&*shelf.keeping.get())[..kept], place);
+                    free_all(&(&*shelf.spare.get())[..spare], place);
                 }
             }
         }

@@ -28,7 +28,7 @@ use super::streak::{self, Streak};
 /// Marks the address of a node that has no message.
 const EMPTY: usize = 1;
 /// Marks the address of a block.
-const BLOCK: usize = 2;
+pub(super) const BLOCK: usize = 2;
 /// Beside that, in the receiver's hands: so many of its messages were taken. Blocks lie on multiples of 64.
 const TAKEN: usize = 0b11_1100;
 const ONE_TAKEN: usize = 0b100;
@@ -51,7 +51,8 @@ pub(crate) struct Tail<M> {
 
 /// The receiver's end.
 pub(crate) struct Head<M> {
-    /// The node whose message was taken last; null at the beginning of what began with an idle receiver.
+    /// The node whose message was taken last; null at the beginning of what began with an idle receiver. While there are messages in
+    /// the lane, the youngest of those: see `lane.rs`.
     current: Cell<*mut Node<M>>,
 }
 
@@ -88,16 +89,16 @@ unsafe impl<M: Send> Send for Head<M> {}
 unsafe impl<M: Send> Sync for Head<M> {}
 
 /// The node without the marks of its sender.
-fn unmarked<M>(node: *mut Node<M>) -> *mut Node<M> {
+pub(super) fn unmarked<M>(node: *mut Node<M>) -> *mut Node<M> {
     node.map_addr(|address| address & !(EMPTY | BLOCK))
 }
 
-fn is_block<M>(node: *mut Node<M>) -> bool {
+pub(super) fn is_block<M>(node: *mut Node<M>) -> bool {
     node.addr() & BLOCK != 0
 }
 
 /// The block that this node is.
-fn block<M>(node: *mut Node<M>) -> NonNull<Block<M>> {
+pub(super) fn block<M>(node: *mut Node<M>) -> NonNull<Block<M>> {
     // SAFETY: a marked node is a pointer of a block, which is not null; only its marks are taken off.
     unsafe { NonNull::new_unchecked(node.map_addr(|address| address & !(BLOCK | TAKEN)).cast()) }
 }
@@ -117,7 +118,7 @@ fn as_sent<M>(block: *mut Node<M>) -> *mut Node<M> {
 /// # Safety
 ///
 /// The node is alive as long as this is used.
-unsafe fn next_of<'a, M>(unmarked: *mut Node<M>) -> &'a AtomicPtr<Node<M>> {
+pub(super) unsafe fn next_of<'a, M>(unmarked: *mut Node<M>) -> &'a AtomicPtr<Node<M>> {
     // SAFETY: the node is alive as long as the result is used, says the caller; and a block, too, begins with this.
     unsafe { &(*unmarked).next }
 }
@@ -143,13 +144,33 @@ impl<M> Tail<M> {
     #[inline(always)]
     #[must_use = "whoever wakes the receiver has to give it a turn"]
     pub(crate) fn push_in_streak(&self, message: M) -> bool {
+        self.push_on(self.has_streak(), message)
+    }
+
+    /// As `push_in_streak`, where it is known whether there [is a streak](Tail::has_streak) here.
+    #[inline(always)]
+    #[must_use = "whoever wakes the receiver has to give it a turn"]
+    pub(crate) fn push_on(&self, has_streak: bool, message: M) -> bool {
         #[cfg(not(tamtam_loom))]
         if Block::<M>::SERVES {
             // SAFETY: this thread's, which lives, and runs nothing else meanwhile.
-            return self.push_of(unsafe { streak::own().as_ref() }, message);
+            let streak = unsafe { streak::own().as_ref() };
+            return self.push_of_known(streak, has_streak, message);
         }
         // All threads of a model have the same thread-local values.
+        let _ = has_streak;
         self.push(message)
+    }
+
+    /// Whether this thread has sent its last message here, among those that came into a queue.
+    #[inline(always)]
+    pub(crate) fn has_streak(&self) -> bool {
+        #[cfg(not(tamtam_loom))]
+        if Block::<M>::SERVES {
+            // SAFETY: this thread's, which lives, and runs nothing else meanwhile.
+            return unsafe { streak::own().as_ref() }.is_of(self);
+        }
+        false
     }
 
     /// As `push`; puts the message into the block of this streak, if it has one here. Otherwise it comes back.
@@ -199,7 +220,14 @@ impl<M> Tail<M> {
     #[inline(always)]
     #[must_use = "whoever wakes the receiver has to give it a turn"]
     pub(super) fn push_of(&self, streak: &Streak, message: M) -> bool {
-        if streak.goes_on(self) && streak.is_for_blocks() {
+        self.push_of_known(streak, streak.is_of(self), message)
+    }
+
+    #[inline(always)]
+    fn push_of_known(&self, streak: &Streak, goes_on: bool, message: M) -> bool {
+        if !goes_on {
+            streak.begin(self);
+        } else if streak.is_for_blocks() {
             // Only here: one that lies in a node of its own comes there without having been in memory before.
             let message = ManuallyDrop::new(message);
             // SAFETY: if it is moved, it is not used any more.
@@ -236,6 +264,7 @@ impl<M> Tail<M> {
     }
 
     /// Wakes the receiver for something that lies elsewhere. `true`: as for `push`.
+    #[inline(never)]
     #[must_use = "whoever wakes the receiver has to give it a turn"]
     pub(crate) fn wake(&self) -> bool {
         let node = Node::new(None).as_ptr();
@@ -273,6 +302,12 @@ impl<M> Tail<M> {
 }
 
 impl<M> Tail<M> {
+    /// Whether the receiver is idle, as far as this thread has seen.
+    #[inline(always)]
+    pub(crate) fn seems_idle(&self) -> bool {
+        self.last.load(Ordering::Relaxed).is_null()
+    }
+
     /// Whether the receiver is idle, and was not woken. Sequentially consistent.
     #[inline]
     pub(crate) fn is_idle(&self) -> bool {
@@ -298,6 +333,12 @@ impl<M> Head<M> {
         Head {
             current: Cell::new(ptr::null_mut()),
         }
+    }
+
+    /// Where the receiver keeps its place.
+    #[inline(always)]
+    pub(super) fn current(&self) -> &Cell<*mut Node<M>> {
+        &self.current
     }
 
     /// Whether the message that was taken last is the marked one; or lies in one block with it, which has no others now.

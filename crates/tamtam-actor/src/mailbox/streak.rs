@@ -41,19 +41,20 @@ impl Streak {
         }
     }
 
-    /// Whether the last message went to this mailbox; from now on it did.
+    /// The next message goes to this mailbox, where the last one did not go.
     #[inline(always)]
-    pub(super) fn goes_on<M>(&self, tail: &Tail<M>) -> bool {
-        let tail = ptr::from_ref(tail).cast();
-        if self.tail.get() == tail {
-            return true;
-        }
-        self.tail.set(tail);
+    pub(super) fn begin<M>(&self, tail: &Tail<M>) {
+        self.tail.set(ptr::from_ref(tail).cast());
         self.length.set(0);
         if !self.block.get().is_null() {
             self.end_block();
         }
-        false
+    }
+
+    /// Whether the last message went to this mailbox.
+    #[inline(always)]
+    pub(super) fn is_of<M>(&self, tail: &Tail<M>) -> bool {
+        ptr::eq(self.tail.get(), ptr::from_ref(tail).cast())
     }
 
     /// Whether there is a block in this mailbox.
@@ -103,8 +104,13 @@ impl Streak {
     /// A message lies in a node of its own.
     #[inline(always)]
     pub(super) fn note_alone(&self, has_woken: bool) {
-        self.length
-            .set(if has_woken { 0 } else { self.length.get() + 1 });
+        if has_woken {
+            // It was not busy: the next one is the first again.
+            self.tail.set(ptr::null());
+            self.length.set(0);
+        } else {
+            self.length.set(self.length.get() + 1);
+        }
     }
 
     /// A block lies in the mailbox, with one message.

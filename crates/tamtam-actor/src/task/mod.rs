@@ -4,6 +4,7 @@ mod blocking;
 mod due;
 mod home;
 mod inject_slot;
+mod kept;
 mod remembered;
 #[cfg(feature = "tokio")]
 mod tokio_worker;
@@ -15,6 +16,7 @@ pub(crate) use blocking::{Blocking, Stuck, set_blocking, wait_for, while_blocked
 pub(crate) use due::{Acts, Due, Task};
 pub(crate) use home::{AtClose, Home, Left, ThreadTurn, ThreadWait, TurnLimits};
 pub(crate) use inject_slot::InjectSlot;
+pub(crate) use kept::{DueHere, give_up_home, keep_home, kept_home, leave_turns, make_due_here};
 pub(crate) use remembered::Remembered;
 #[cfg(feature = "tokio")]
 pub(crate) use tokio_worker::{BlockedWorker, RuntimeThread};

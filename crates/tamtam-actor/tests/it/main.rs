@@ -21,6 +21,7 @@ mod mailboxes;
 mod named;
 #[cfg(feature = "tokio")]
 mod on_tokio;
+mod own_turns;
 mod panics;
 mod pipe;
 mod pool_end;
