@@ -356,7 +356,44 @@ fn those_who_do_not_say_do_as_it_is_said_for_all() {
         let all = observe::snapshot(1_000, Order::Handled);
         let seen = all.actors.iter().find(|seen| seen.id == clerk.id());
         assert_eq!(seen.map(|seen| seen.handled), Some(3));
+        // It is idle by now, and hears from its own thread.
+        count(&clerk, 2);
+        let seen_now = || {
+            let all = observe::snapshot(1_000, Order::Handled).actors;
+            all.into_iter().find(|seen| seen.id == clerk.id()).unwrap()
+        };
+        assert_eq!((seen_now().handled, seen_now().queued), (3, 2));
+        frame.pump(tamtam_actor::Budget::unlimited());
+        assert_eq!((seen_now().handled, seen_now().queued), (5, 0));
+        assert!(seen_now().turns >= 2);
         assert!(all.homes.iter().any(|home| home.kind == HomeKind::Frame));
+    });
+}
+
+#[test]
+fn what_an_observed_actor_gets_from_its_own_thread_is_counted() {
+    struct Passing(Address<Work>);
+
+    impl Actor for Passing {
+        type Message = (usize, Reply<()>);
+
+        fn handle(&mut self, (messages, reply): Self::Message, _: &mut Context<Self>) {
+            count(&self.0, messages);
+            assert!(self.0.tell(Work::Read(reply)).is_ok());
+        }
+    }
+
+    within_limit(|| {
+        let worker = Worker::builder().observe(true).build().unwrap();
+        let clerk = worker.spawn(Clerk);
+        let passing = worker.spawn(Passing(clerk.clone()));
+        for messages in [0, 1, 2, 40] {
+            assert_eq!(passing.ask(|reply| (messages, reply)), Ok(()));
+        }
+        let all = observe::snapshot(1_000, Order::Handled).actors;
+        let seen = all.iter().find(|seen| seen.id == clerk.id()).unwrap();
+        assert_eq!((seen.handled, seen.queued, seen.lost), (47, 0, 0));
+        assert!((1..=47).contains(&seen.turns), "{seen:?}");
     });
 }
 

@@ -126,6 +126,7 @@ impl<M> Cell<M> {
     /// The own turn that is due now.
     #[inline(always)]
     fn begin_own_turn(self: &Arc<Self>) -> Task {
+        debug_assert!(!self.marks.is_special(), "its turns may be observed");
         self.marks.set(OWN_TURN | LANE);
         let due = Self::location(self).cast();
         // SAFETY: the acts are this cell's. An own turn is due once, and until it has come the actor does not stop, so the cell keeps its own

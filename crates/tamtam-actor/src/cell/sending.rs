@@ -58,6 +58,12 @@ impl<M> Cell<M> {
                 return Ok(());
             }
         }
+        self.push_into_queue(has_streak, message)
+    }
+
+    /// As `push_plain`, whose thread may be the actor's own one, where it is known whether there [is a streak](Tail::has_streak).
+    #[inline(always)]
+    fn push_into_queue(self: &Arc<Self>, has_streak: bool, message: M) -> Result<(), TellError<M>> {
         if self.tail.push_on(has_streak, message) {
             return self.schedule_message();
         }
@@ -111,7 +117,8 @@ impl<M> Cell<M> {
         }
         // Before it can be handled: no figure is to show more taken than put. If it comes back, that is taken back.
         self.count_put();
-        self.push_plain(message)
+        // Own turns are not observed.
+        self.push_into_queue(self.tail.has_streak(), message)
     }
 
     /// As `schedule`, for a message that has woken the receiver and may come back.
