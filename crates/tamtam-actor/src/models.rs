@@ -17,6 +17,44 @@ pub fn model(preemptions: usize, program: impl Fn() + Sync + Send + 'static) {
     builder.check(program);
 }
 
+/// A future that is ready once it is opened.
+#[cfg(test)]
+#[derive(Clone)]
+pub(crate) struct Gate(Arc<Mutex<(bool, Option<core::task::Waker>)>>);
+
+#[cfg(test)]
+impl Gate {
+    pub(crate) fn new() -> Self {
+        Gate(Arc::new(Mutex::new((false, None))))
+    }
+
+    pub(crate) fn open(&self) {
+        let waker = {
+            let mut inner = self.0.lock();
+            inner.0 = true;
+            inner.1.take()
+        };
+        waker.into_iter().for_each(core::task::Waker::wake);
+    }
+}
+
+#[cfg(test)]
+impl Future for Gate {
+    type Output = ();
+
+    fn poll(
+        self: core::pin::Pin<&mut Self>,
+        cx: &mut core::task::Context<'_>,
+    ) -> core::task::Poll<()> {
+        let mut inner = self.0.lock();
+        if inner.0 {
+            return core::task::Poll::Ready(());
+        }
+        inner.1 = Some(cx.waker().clone());
+        core::task::Poll::Pending
+    }
+}
+
 /// A home that keeps what is due in one queue, and has a time of its own.
 ///
 /// Each thread of a model, once it has done what it came for, runs what is there: so what was scheduled has run when all

@@ -1,56 +1,17 @@
 //! Models of actors that keep their messages back: because they hold for something, or are muted.
 
 use super::*;
+use crate::models::Gate;
 
 /// Awaits a future that is ready once somebody has opened it, and keeps its messages back until then.
-struct Holding(Arc<Gate>, Arc<Fate>);
-
-/// A future that is ready once it is opened.
-struct Gate {
-    inner: Mutex<(bool, Option<core::task::Waker>)>,
-}
-
-impl Gate {
-    fn new() -> Self {
-        Gate {
-            inner: Mutex::new((false, None)),
-        }
-    }
-
-    fn open(&self) {
-        let waker = {
-            let mut inner = self.inner.lock();
-            inner.0 = true;
-            inner.1.take()
-        };
-        waker.into_iter().for_each(core::task::Waker::wake);
-    }
-}
-
-struct Opened(Arc<Gate>);
-
-impl Future for Opened {
-    type Output = ();
-
-    fn poll(
-        self: core::pin::Pin<&mut Self>,
-        cx: &mut core::task::Context<'_>,
-    ) -> core::task::Poll<()> {
-        let mut inner = self.0.inner.lock();
-        if inner.0 {
-            return core::task::Poll::Ready(());
-        }
-        inner.1 = Some(cx.waker().clone());
-        core::task::Poll::Pending
-    }
-}
+struct Holding(Gate, Arc<Fate>);
 
 impl Actor for Holding {
     type Message = Option<Told>;
 
     fn handle(&mut self, message: Option<Told>, cx: &mut Context<Self>) {
         let Some(message) = message else {
-            cx.hold(Opened(Arc::clone(&self.0)), |this, (), _| {
+            cx.hold(self.0.clone(), |this, (), _| {
                 this.1.order.try_lock().unwrap().push(100);
             });
             return;
@@ -65,13 +26,13 @@ fn loom_hold_against_the_outcome_and_a_message() {
     model(2, || {
         let stage = ModelHome::new();
         let fate = Arc::new(Fate::default());
-        let gate = Arc::new(Gate::new());
+        let gate = Gate::new();
         let address = stage
             .spawner()
-            .spawn(Holding(Arc::clone(&gate), Arc::clone(&fate)));
+            .spawn(Holding(gate.clone(), Arc::clone(&fate)));
         address.tell(None).unwrap();
         let opener = {
-            let (stage, gate) = (Arc::clone(&stage), Arc::clone(&gate));
+            let (stage, gate) = (Arc::clone(&stage), gate.clone());
             thread::spawn(move || {
                 gate.open();
                 stage.run();
@@ -94,10 +55,10 @@ fn loom_hold_against_stop() {
     model(2, || {
         let stage = ModelHome::new();
         let fate = Arc::new(Fate::default());
-        let gate = Arc::new(Gate::new());
+        let gate = Gate::new();
         let address = stage
             .spawner()
-            .spawn(Holding(Arc::clone(&gate), Arc::clone(&fate)));
+            .spawn(Holding(gate.clone(), Arc::clone(&fate)));
         address.tell(None).unwrap();
         address.tell(Some(Told(1, Arc::clone(&fate)))).unwrap();
         let stopper = {

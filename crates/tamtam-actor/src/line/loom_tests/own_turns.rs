@@ -2,12 +2,11 @@
 
 use std::sync::Mutex as Unlocked;
 
-use tamtam_wait::seam::Mutex;
-
 use super::*;
 use crate::actor::Actor;
 use crate::address::Address;
 use crate::context::Context;
+use crate::models::Gate;
 
 /// What an actor is told to do, and what it is told to note.
 enum Step {
@@ -28,41 +27,6 @@ impl Noted {
     fn order(&self) -> Vec<u32> {
         // All turns are on one thread, so this never waits.
         self.order.try_lock().unwrap().clone()
-    }
-}
-
-/// A future that is ready once it is opened.
-#[derive(Clone)]
-struct Gate(Arc<Mutex<(bool, Option<core::task::Waker>)>>);
-
-impl Gate {
-    fn new() -> Self {
-        Gate(Arc::new(Mutex::new((false, None))))
-    }
-
-    fn open(&self) {
-        let waker = {
-            let mut inner = self.0.lock();
-            inner.0 = true;
-            inner.1.take()
-        };
-        waker.into_iter().for_each(core::task::Waker::wake);
-    }
-}
-
-impl Future for Gate {
-    type Output = ();
-
-    fn poll(
-        self: core::pin::Pin<&mut Self>,
-        cx: &mut core::task::Context<'_>,
-    ) -> core::task::Poll<()> {
-        let mut inner = self.0.lock();
-        if inner.0 {
-            return core::task::Poll::Ready(());
-        }
-        inner.1 = Some(cx.waker().clone());
-        core::task::Poll::Pending
     }
 }
 
