@@ -36,28 +36,28 @@ impl Line {
             if due == 0 {
                 break;
             }
-            if !has_budget {
+            if has_budget {
+                for _ in 0..due {
+                    let messages = allowed
+                        .messages
+                        .map_or(usize::MAX, |most| most.saturating_sub(handled()));
+                    let allowance = paces
+                        .allowance()
+                        .min(u32::try_from(messages).unwrap_or(u32::MAX));
+                    if allowance == 0 {
+                        break 'rounds;
+                    }
+                    self.own.allowance.set(allowance);
+                    // SAFETY: the caller is the keeper.
+                    if let Some(task) = unsafe { self.next() } {
+                        task.run();
+                    }
+                    paces.look();
+                }
+            } else {
                 self.own.allowance.set(MOST_OF_PUMP);
                 // SAFETY: the caller is the keeper.
                 unsafe { self.run_due(due) };
-            }
-            let counted = if has_budget { due } else { 0 };
-            for _ in 0..counted {
-                let messages = allowed
-                    .messages
-                    .map_or(usize::MAX, |most| most.saturating_sub(handled()));
-                let allowance = paces
-                    .allowance()
-                    .min(u32::try_from(messages).unwrap_or(u32::MAX));
-                if allowance == 0 {
-                    break 'rounds;
-                }
-                self.own.allowance.set(allowance);
-                // SAFETY: the caller is the keeper.
-                if let Some(task) = unsafe { self.next() } {
-                    task.run();
-                }
-                paces.look();
             }
             rounds += 1;
             idle_rounds = if handled() == at_first {
@@ -74,9 +74,7 @@ impl Line {
         let is_left = !unsafe { self.rest() };
         (handled(), is_left)
     }
-}
 
-impl Line {
     /// Runs so many tasks of what is due, where there are so many.
     ///
     /// # Safety
