@@ -4,12 +4,10 @@ use serde::de::DeserializeSeed;
 use tamtam_rows::encoding::JsonObjects;
 use tamtam_rows::{Encoding, Rows};
 
+use crate::content_type::ContentType;
 pub(crate) use crate::fault::not_carried;
 use crate::value::{Budget, View, Within};
 use crate::{Answer, Fault, FaultKind, Limits, Value};
-
-/// What a body in JSON says that it is.
-pub(crate) const MEDIA_TYPE: &str = "application/json";
 
 /// Bytes that an answer has room for to begin with: most have more than a few, and each doubling copies what is there.
 pub(crate) const USUAL_BYTES: usize = 4 << 10;
@@ -66,7 +64,7 @@ pub(crate) async fn write_answer(answer: Answer, out: &mut Vec<u8>) -> Result<()
         Answer::Value(Value::Rows(rows)) => write_rows(&rows, out),
         Answer::Value(value) => write_value(&value, out),
         Answer::Rows(rows) => write_rows(&rows, out),
-        Answer::Cached(table) => table.write(MEDIA_TYPE, out, write_rows),
+        Answer::Cached(table) => table.write(ContentType::Json.name(), out, write_rows),
         Answer::Stream(stream) => match stream.gather().await {
             Ok(rows) => write_rows(&rows, out),
             Err(fault) => Err(fault),

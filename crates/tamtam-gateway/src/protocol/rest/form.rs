@@ -5,7 +5,7 @@ use tamtam_rows::packed::{Mode, Packed};
 use tamtam_rows::{Encoding, Rows};
 
 use crate::content_type::ContentType;
-use crate::json::{MEDIA_TYPE, USUAL_BYTES, not_carried, write_rows, write_value};
+use crate::json::{USUAL_BYTES, not_carried, write_rows, write_value};
 use crate::value::View;
 use crate::{Answer, Fault, Typed, Value};
 
@@ -36,20 +36,28 @@ impl Form {
     /// The types by which it is asked for; the first is what an answer says.
     pub(crate) const fn media_types(self) -> &'static [&'static str] {
         match self {
-            Form::Json => &[MEDIA_TYPE],
-            Form::Packed => &["application/vnd.tamtam.rows"],
-            Form::Arrow => &["application/vnd.apache.arrow.stream"],
-            Form::Parquet => &["application/vnd.apache.parquet"],
-            Form::JsonLines => &[
-                "application/jsonl",
-                "application/x-ndjson",
-                "application/x-jsonlines",
-            ],
-            Form::MessagePack => &[
-                "application/vnd.msgpack",
-                "application/msgpack",
-                "application/x-msgpack",
-            ],
+            Form::Json => const { &[ContentType::Json.name()] },
+            Form::Packed => const { &[ContentType::Packed.name()] },
+            Form::Arrow => const { &[ContentType::Arrow.name()] },
+            Form::Parquet => const { &[ContentType::Parquet.name()] },
+            Form::JsonLines => {
+                const {
+                    &[
+                        ContentType::JsonLines.name(),
+                        "application/x-ndjson",
+                        "application/x-jsonlines",
+                    ]
+                }
+            }
+            Form::MessagePack => {
+                const {
+                    &[
+                        ContentType::MessagePack.name(),
+                        "application/msgpack",
+                        "application/x-msgpack",
+                    ]
+                }
+            }
             Form::Csv => &["text/csv"],
         }
     }
