@@ -17,7 +17,7 @@ use super::journal::{self, Body, RecordingError};
 use crate::content_type::ContentType;
 use crate::gateway::{Front, Gateway, Shared};
 use crate::head::Head;
-use crate::http::{answer, decompressed, plain, receive_whole};
+use crate::http::{answer, answer_of, decompressed, made_ready, plain, receive_whole};
 use crate::{Fault, Limits, Value};
 
 /// The recorded answers of a server that is gone.
@@ -165,7 +165,9 @@ pub(super) fn asked(parts: &axum::http::request::Parts, body: Vec<u8>) -> journa
 /// An answer as it was, compressed as this client has it.
 async fn whole(shared: &Shared, head: &Head<'_>, recorded: &journal::Answer) -> Response {
     let body = recorded.body.0.clone();
-    let (mut response, _) = answer(shared, head, ContentType::Json, body).await;
+    // It may be of any type.
+    let ready = made_ready(shared, head, body).await;
+    let mut response = answer_of(head, ContentType::Json, ready);
     // Its own is among the headers that were recorded, if it had one.
     response.headers_mut().remove(CONTENT_TYPE);
     *response.status_mut() =
