@@ -3,20 +3,22 @@
 use std::io;
 use std::os::fd::{BorrowedFd, OwnedFd};
 use std::sync::Arc;
-use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 use std::time::Instant;
 
-use tamtam_wait::{TimedOut, Wait};
+use tamtam_wait::{Futex, Scope, TimedOut, Wait};
 
 use crate::copy;
 use crate::error::{AttachError, CreateError};
 use crate::header::{Kind, Shape};
 use crate::party;
 use crate::segment::Segment;
-use crate::stream::{Control, ReadCursor, WriteCursor};
+use crate::stream::{BEGIN, Control, Place, Places, ReadCursor, WriteCursor};
+
+pub use crate::stream::SEATS;
 
 /// What one direction's control takes, with what keeps it apart from others.
-const CONTROL: usize = 512;
+const CONTROL: usize = size_of::<Control>();
 /// No direction has fewer bytes, nor more.
 const SIZES: std::ops::RangeInclusive<usize> = 4096..=1 << 30;
 
@@ -35,6 +37,9 @@ struct Shared {
     side: Side,
     /// Where the other process was met last among the parties.
     met: AtomicUsize,
+    /// How many bytes were read here, and handled. In memory of this process: the other one could write a count into what both share at which
+    /// a thread would not sleep any more, or for good.
+    handled: AtomicU64,
 }
 
 /// Not met yet.
@@ -67,6 +72,16 @@ impl Shared {
         let offset = 2 * CONTROL + direction * self.size;
         // All of it lies in the segment, as was seen when that was made or attached.
         self.segment.place::<u8>(offset).as_ptr()
+    }
+
+    /// The direction in which this process reads.
+    fn reading(&self) -> usize {
+        1 - self.side as usize
+    }
+
+    /// The direction in which it writes.
+    fn writing(&self) -> usize {
+        self.side as usize
     }
 
     /// Whether the other process was there and is there no more, in whatever way it went.
@@ -125,6 +140,7 @@ pub fn carrier(bytes: usize) -> Result<(CarrierWriter, CarrierReader), CreateErr
         size,
         side: Side::Maker,
         met: AtomicUsize::new(NOWHERE),
+        handled: AtomicU64::new(BEGIN),
     };
     for direction in 0..2 {
         shared.control(direction).prepare();
@@ -149,11 +165,12 @@ pub fn attach(memory: OwnedFd) -> Result<(CarrierWriter, CarrierReader), AttachE
         size,
         side: Side::Taker,
         met: AtomicUsize::new(NOWHERE),
+        handled: AtomicU64::new(BEGIN),
     };
     // A thread that sleeps there does not sleep on the life of this process yet.
     for direction in 0..2 {
-        shared.control(direction).reader.ring();
-        shared.control(direction).writer.ring();
+        let control = shared.control(direction);
+        control.ring(Places::READERS.and(Place::Writer));
     }
     Ok(ends_of(shared))
 }
@@ -227,7 +244,7 @@ pub struct CarrierWriter {
 
 impl CarrierWriter {
     fn control(&self) -> &Control {
-        self.shared.control(self.shared.side as usize)
+        self.shared.control(self.shared.writing())
     }
 
     /// Writes as many of these bytes as there is room for now, and wakes a reader that waits. `0` if there is no room.
@@ -236,6 +253,16 @@ impl CarrierWriter {
     ///
     /// [`CarrierError`] if no process will read them.
     pub fn write(&mut self, bytes: &[u8]) -> Result<usize, CarrierError> {
+        self.write_to(bytes, 0)
+    }
+
+    /// As [`write`](CarrierWriter::write), of what is for threads that wait at these [seats](CarrierSeats), a bit for each: it wakes those of them that
+    /// sleep. If not all bytes have room, the rest is to be written to the same seats.
+    ///
+    /// # Errors
+    ///
+    /// [`CarrierError`] if no process will read them.
+    pub fn write_to(&mut self, bytes: &[u8], seats: u16) -> Result<usize, CarrierError> {
         if self.cursor.is_over(self.control()) {
             return Err(CarrierError::Closed);
         }
@@ -244,7 +271,7 @@ impl CarrierWriter {
             return Ok(0);
         }
         self.copy(&bytes[..count]);
-        if let Some(sleeper) = self.show() {
+        if let Some(sleeper) = self.show_to(seats) {
             sleeper.wake();
         }
         Ok(count)
@@ -289,18 +316,30 @@ impl CarrierWriter {
     /// ```
     #[must_use = "the other process may sleep"]
     pub fn show(&mut self) -> Option<CarrierWaker> {
-        self.cursor.show_all(self.control()).then(|| CarrierWaker {
+        self.show_to(0)
+    }
+
+    /// As [`show`](CarrierWriter::show), of what is for threads that wait at these [seats](CarrierSeats), a bit for each: what this gives wakes those of
+    /// them that sleep, too.
+    #[must_use = "the other process may sleep"]
+    pub fn show_to(&mut self, seats: u16) -> Option<CarrierWaker> {
+        let control = self.control();
+        let has_sleeper = self.cursor.show_all(control);
+        let mut places = control.sleepers_at(Places::of_seats(seats));
+        if has_sleeper {
+            places = places.and(Place::Reader);
+        }
+        (places != Places::NONE).then(|| CarrierWaker {
             shared: Arc::clone(&self.shared),
-            direction: self.shared.side as usize,
-            is_reader: true,
+            direction: self.shared.writing(),
+            places,
         })
     }
 
     /// How many bytes have room now, if that is to be known of so many.
     fn room(&mut self, wanted: usize) -> Result<usize, CarrierError> {
-        let Shared { size, side, .. } = *self.shared;
-        let control = self.shared.control(side as usize);
-        let room = self.cursor.room(control, size, wanted);
+        let control = self.shared.control(self.shared.writing());
+        let room = self.cursor.room(control, self.shared.size, wanted);
         room.map_err(|_| CarrierError::Corrupt)
     }
 
@@ -309,7 +348,7 @@ impl CarrierWriter {
         let size = self.shared.size;
         let place = self.cursor.place(size);
         let (first, second) = bytes.split_at(bytes.len().min(size - place));
-        let ring = self.shared.ring(self.shared.side as usize);
+        let ring = self.shared.ring(self.shared.writing());
         // SAFETY: the ring has `size` bytes, of which the caller has room for these, and both parts lie in it: the first up to its end, the
         // second, which is shorter than what is before the first, from its beginning.
         unsafe {
@@ -326,7 +365,7 @@ impl CarrierWriter {
     /// [`CarrierError`] if no process will read any more.
     pub fn wait(&mut self, is_wanted: impl Fn() -> bool) -> Result<(), CarrierError> {
         let size = self.shared.size;
-        let control = self.shared.control(self.shared.side as usize);
+        let control = self.shared.control(self.shared.writing());
         let (shared, cursor) = (&self.shared, &mut self.cursor);
         let mut outcome = Ok(());
         let is_there = || {
@@ -353,8 +392,8 @@ impl CarrierWriter {
     pub fn waker(&self) -> CarrierWaker {
         CarrierWaker {
             shared: Arc::clone(&self.shared),
-            direction: self.shared.side as usize,
-            is_reader: false,
+            direction: self.shared.writing(),
+            places: Places::NONE.and(Place::Writer),
         }
     }
 }
@@ -395,7 +434,7 @@ impl CarrierReader {
     }
 
     fn direction(&self) -> usize {
-        1 - self.shared.side as usize
+        self.shared.reading()
     }
 
     /// How many bytes are there.
@@ -491,7 +530,149 @@ impl CarrierReader {
         CarrierWaker {
             shared: Arc::clone(&self.shared),
             direction: self.direction(),
-            is_reader: true,
+            places: Places::NONE.and(Place::Reader),
+        }
+    }
+
+    /// Where threads wait, each for what is for it. There is one such place a carrier: what is read from now on has to be said to be
+    /// [handled](CarrierReader::handled).
+    #[must_use]
+    pub fn seats(&self) -> CarrierSeats {
+        self.handled();
+        CarrierSeats {
+            shared: Arc::clone(&self.shared),
+        }
+    }
+
+    /// All that was [read](CarrierReader::read) was handled: a thread at a [seat](CarrierSeats) for which it was finds that.
+    pub fn handled(&self) {
+        // SYNC stream-handled: what was done with it is seen by who sees this.
+        self.shared
+            .handled
+            .store(self.cursor.position(), Ordering::Release);
+    }
+}
+
+/// Where threads of a process wait while what comes is for one of them at a time: each at a **seat**, of which there are [`SEATS`], and the other process
+/// [wakes](CarrierWriter::write_to) it for what it is to have. The thread that is woken reads, under a lock of the process' own, whatever is there.
+///
+/// One wake-up for each is half of what a thread takes that reads for all and wakes them. Such a thread is there all the same: for what is for no seat, and for the
+/// end of the other process.
+///
+/// # Examples
+///
+/// ```
+/// # #[cfg(target_os = "linux")] {
+/// use std::sync::Mutex;
+/// use std::sync::atomic::{AtomicU8, Ordering::SeqCst};
+/// use tamtam_ipc::{Wait, attach, carrier};
+///
+/// let (_writer, reader) = carrier(4096)?;
+/// let (mut other, _reader) = attach(reader.memory().try_clone_to_owned()?)?;
+/// let seats = reader.seats();
+/// let reader = Mutex::new(reader);
+/// let answers = [AtomicU8::new(0), AtomicU8::new(0)];
+/// std::thread::scope(|threads| {
+///     for (number, answer) in answers.iter().enumerate() {
+///         let (seats, reader, answers) = (&seats, &reader, &answers);
+///         threads.spawn(move || {
+///             while answer.load(SeqCst) == 0 {
+///                 seats.wait(number, Wait::Park, None, || answer.load(SeqCst) != 0);
+///                 let mut reader = reader.lock().unwrap();
+///                 let mut message = [0; 2]; // for whom, and what
+///                 while reader.read(&mut message).unwrap() > 0 {
+///                     answers[usize::from(message[0])].store(message[1], SeqCst);
+///                 }
+///                 reader.handled();
+///             }
+///         });
+///     }
+///     other.write_to(&[1, 22], 1 << 1).unwrap();
+///     other.write_to(&[0, 11], 1 << 0).unwrap();
+/// });
+/// assert_eq!(answers.map(|answer| answer.into_inner()), [11, 22]);
+/// # }
+/// # Ok::<(), Box<dyn std::error::Error + Send + Sync>>(())
+/// ```
+#[derive(Clone, Debug)]
+pub struct CarrierSeats {
+    shared: Arc<Shared>,
+}
+
+impl CarrierSeats {
+    /// Waits at a seat until there is something to read, or the other process is gone in order, which [`CarrierReader::read`] will say, or `is_over` says so:
+    /// that is asked for whenever the thread was woken. `false` if the deadline has passed before. Any number is that of a seat.
+    ///
+    /// The death of the other process is for one thread to find, which waits [for all](CarrierSeats::wait_for_any) or [rests](CarrierSeats::rest), and then
+    /// [wakes](CarrierSeats::waker) the others: to sleep at two words takes twice as long.
+    ///
+    /// What ends a wait may be for another thread: then this one has read it for that. Where more threads wait than there are processors to spare, they
+    /// should [sleep at once](Wait::Park): one that waits awake keeps a processor from the thread for which there is something.
+    pub fn wait(
+        &self,
+        number: usize,
+        wait: Wait,
+        deadline: Option<Instant>,
+        is_over: impl FnMut() -> bool,
+    ) -> bool {
+        let bell = self.control().bell(Place::Seat(number));
+        let is_there = self.look(is_over);
+        bell.wait(wait, deadline, is_there, std::iter::empty)
+            .is_ok()
+    }
+
+    /// As [`wait`](CarrierSeats::wait), where whatever comes wakes the thread, as in [`CarrierReader::wait`]; but what was read is to be
+    /// [handled](CarrierReader::handled), too.
+    pub fn wait_for_any(&self, deadline: Option<Instant>, is_over: impl FnMut() -> bool) -> bool {
+        let mut look = self.look(is_over);
+        let is_there = || look() || self.shared.was_left();
+        let bell = self.control().bell(Place::Reader);
+        bell.wait(Wait::Adaptive, deadline, is_there, || self.lives())
+            .is_ok()
+    }
+
+    /// Waits, whatever comes, until the other process is gone, or `is_over` says so: that is asked for whenever the thread was woken. `false` if the deadline
+    /// has passed before. So a thread leaves the reading to those at the seats.
+    pub fn rest(&self, deadline: Instant, mut is_over: impl FnMut() -> bool) -> bool {
+        let control = self.control();
+        let is_there = || is_over() || control.is_ended() || self.shared.was_left();
+        let bell = control.bell(Place::Rest);
+        bell.wait(Wait::Park, Some(deadline), is_there, || self.lives())
+            .is_ok()
+    }
+
+    fn control(&self) -> &Control {
+        self.shared.control(self.shared.reading())
+    }
+
+    /// Whether there is something to read, or nothing will come any more, or `is_over` says so.
+    fn look(&self, mut is_over: impl FnMut() -> bool) -> impl FnMut() -> bool {
+        let control = self.control();
+        move || {
+            // Before the thread looks for what is for it: that was among what was handled, or is still to be shown.
+            // SYNC stream-handled.
+            let handled = self.shared.handled.load(Ordering::Acquire);
+            control.has_more_than(handled) || is_over() || control.is_ended()
+        }
+    }
+
+    fn lives(&self) -> impl Iterator<Item = (&Futex, u32, Scope)> {
+        let own = self.shared.segment.member().stay();
+        party::lives(self.shared.segment.parties(), own)
+    }
+
+    /// Wakes who waits at the seat, from any thread of this process. What it is to see was written before, by a sequentially consistent exchange.
+    pub fn wake(&self, number: usize) {
+        self.control().bell(Place::Seat(number)).ring();
+    }
+
+    /// Wakes all that wait here, from any thread of this process, and who waits for [whatever comes](CarrierReader::wait).
+    #[must_use]
+    pub fn waker(&self) -> CarrierWaker {
+        CarrierWaker {
+            shared: Arc::clone(&self.shared),
+            direction: self.shared.reading(),
+            places: Places::READERS,
         }
     }
 }
@@ -502,7 +683,7 @@ impl Drop for CarrierReader {
     }
 }
 
-/// Makes a thread that waits at a carrier look around: one of this process, or [the other's](CarrierWriter::show) that reads.
+/// Makes threads that wait at a carrier look around: one of this process, or [the other's](CarrierWriter::show) that read.
 ///
 /// # Examples
 ///
@@ -530,17 +711,13 @@ impl Drop for CarrierReader {
 pub struct CarrierWaker {
     shared: Arc<Shared>,
     direction: usize,
-    is_reader: bool,
+    places: Places,
 }
 
 impl CarrierWaker {
-    /// Wakes it, if it sleeps. What it is to see was written before, by a sequentially consistent exchange.
+    /// Wakes them, if they sleep. What it is to see was written before, by a sequentially consistent exchange.
     pub fn wake(&self) {
         let control = self.shared.control(self.direction);
-        if self.is_reader {
-            control.reader.ring();
-        } else {
-            control.writer.ring();
-        }
+        control.ring(self.places);
     }
 }

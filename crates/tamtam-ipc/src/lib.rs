@@ -94,7 +94,9 @@ pub use arena::{Arena, ArenaPlace};
 #[cfg(not(tamtam_loom))]
 pub use bytes::{RangeError, SharedBytes};
 #[cfg(not(tamtam_loom))]
-pub use carrier::{CarrierError, CarrierReader, CarrierWaker, CarrierWriter, attach, carrier};
+pub use carrier::{
+    CarrierError, CarrierReader, CarrierSeats, CarrierWaker, CarrierWriter, SEATS, attach, carrier,
+};
 #[cfg(not(tamtam_loom))]
 pub use changed::Changed;
 #[cfg(not(tamtam_loom))]
@@ -143,5 +145,7 @@ pub use service::{
 pub use slot::Slot;
 #[cfg(not(tamtam_loom))]
 pub use slot_ready::SlotReady;
+#[cfg(not(tamtam_loom))]
+pub use tamtam_wait::Wait;
 #[cfg(not(tamtam_loom))]
 pub use value::Value;

@@ -3,6 +3,11 @@
 //! The bytes lie in a ring. The writer counts what it has written, the reader what it has read; each keeps its own count to itself and only
 //! shows it, so that nothing the other side writes makes it forget where it is. The other's count is read once, and what cannot be true is an
 //! error: a reader is never led outside of the ring.
+//!
+//! What comes may be for several threads of the reader's process, each of which waits for something of its own and reads when it is woken. Such a
+//! thread sleeps at a **seat**, a bell among some, and the writer rings the seats of those for whom it has written: one wake-up for each, where one thread
+//! that reads for all would be a second. What comes is read under a lock of that process' own. So a thread that finds nothing for itself, and all that was
+//! shown read and handled, may sleep: what is for it is still to be shown, and the writer will look at its seat after that.
 
 use tamtam_wait::seam::ORIGIN;
 use tamtam_wait::seam::atomic::{AtomicU32, AtomicU64, Ordering};
@@ -21,7 +26,17 @@ pub(crate) struct Control {
     pub(crate) reader: Bell,
     /// The writer, while it waits for room.
     pub(crate) writer: Bell,
+    /// Threads of the reader's process, each while it waits for what is for it.
+    seats: [Bell; SEATS],
+    /// The thread of the reader's process that leaves the reading to those, while it does.
+    rest: Bell,
 }
+
+/// So many seats there are. Threads that share one are woken together.
+#[cfg(not(tamtam_loom))]
+pub const SEATS: usize = 16;
+#[cfg(tamtam_loom)]
+const SEATS: usize = 2;
 
 /// One side's count, on cache lines of its own.
 #[derive(Debug)]
@@ -34,7 +49,7 @@ struct Shown {
 }
 
 /// Where counts begin.
-const BEGIN: u64 = ORIGIN as u64;
+pub(crate) const BEGIN: u64 = ORIGIN as u64;
 
 impl Control {
     #[cfg(any(test, tamtam_loom))]
@@ -48,6 +63,8 @@ impl Control {
             read: shown(),
             reader: Bell::new(),
             writer: Bell::new(),
+            seats: std::array::from_fn(|_| Bell::new()),
+            rest: Bell::new(),
         }
     }
 
@@ -57,6 +74,97 @@ impl Control {
         self.read.count.store(BEGIN, Ordering::Relaxed);
         self.reader.prepare();
         self.writer.prepare();
+        self.seats.iter().for_each(Bell::prepare);
+        self.rest.prepare();
+    }
+
+    /// The bell at which a thread waits in that manner.
+    pub(crate) fn bell(&self, place: Place) -> &Bell {
+        match place {
+            Place::Reader => &self.reader,
+            Place::Writer => &self.writer,
+            Place::Rest => &self.rest,
+            Place::Seat(number) => &self.seats[number % SEATS],
+        }
+    }
+
+    /// Those of these places at which a thread sleeps, and has to be woken for what was shown.
+    pub(crate) fn sleepers_at(&self, places: Places) -> Places {
+        let sleeps = |place: &Place| self.bell(*place).has_sleeper();
+        places.iter().filter(sleeps).fold(Places::NONE, Places::and)
+    }
+
+    /// Wakes the threads that sleep at these places.
+    pub(crate) fn ring(&self, places: Places) {
+        places.iter().for_each(|place| self.bell(place).ring());
+    }
+
+    /// Whether the writer is gone in order: what it has written is there.
+    pub(crate) fn is_ended(&self) -> bool {
+        self.written.is_over.load(Ordering::SeqCst) != 0
+    }
+
+    /// Whether something was shown that is not among what was read and handled until there.
+    pub(crate) fn has_more_than(&self, handled: u64) -> bool {
+        // SYNC stream-written, and the seat's bell.
+        self.written.count.load(Ordering::SeqCst) != handled
+    }
+}
+
+/// Where a thread waits.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Place {
+    /// For whatever comes.
+    Reader,
+    /// For room.
+    Writer,
+    /// For the end of a rest.
+    Rest,
+    /// For what is for it. Any number is that of one.
+    Seat(usize),
+}
+
+/// Some places.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Places(u32);
+
+impl Places {
+    pub(crate) const NONE: Places = Places(0);
+    const READER: u32 = 16;
+    const WRITER: u32 = 17;
+    const REST: u32 = 18;
+
+    /// The places of all who read.
+    pub(crate) const READERS: Places =
+        Places(Self::of_seats(u16::MAX).0 | 1 << Self::READER | 1 << Self::REST);
+
+    /// Those seats whose bits are set.
+    pub(crate) const fn of_seats(seats: u16) -> Self {
+        Places(seats as u32 & (u32::MAX >> (u32::BITS as usize - SEATS)))
+    }
+
+    pub(crate) const fn and(self, place: Place) -> Self {
+        let number = match place {
+            Place::Reader => Self::READER,
+            Place::Writer => Self::WRITER,
+            Place::Rest => Self::REST,
+            Place::Seat(number) => (number % SEATS) as u32,
+        };
+        Places(self.0 | 1 << number)
+    }
+
+    fn iter(self) -> impl Iterator<Item = Place> {
+        let mut left = self.0;
+        std::iter::from_fn(move || {
+            let number = (left != 0).then(|| left.trailing_zeros())?;
+            left &= left - 1;
+            Some(match number {
+                Self::READER => Place::Reader,
+                Self::WRITER => Place::Writer,
+                Self::REST => Place::Rest,
+                seat => Place::Seat(seat as usize),
+            })
+        })
     }
 }
 
@@ -123,7 +231,7 @@ impl WriteCursor {
     /// Nothing will be written any more.
     pub(crate) fn end(&self, control: &Control) {
         control.written.is_over.swap(1, Ordering::SeqCst);
-        control.reader.ring();
+        control.ring(Places::READERS);
     }
 
     /// Whether the reader is gone in order.
@@ -141,6 +249,11 @@ pub(crate) struct ReadCursor {
 impl ReadCursor {
     pub(crate) fn new() -> Self {
         ReadCursor { read: BEGIN }
+    }
+
+    /// What was read so far.
+    pub(crate) fn position(&self) -> u64 {
+        self.read
     }
 
     /// How many bytes are there, in a ring of so many.
@@ -175,7 +288,7 @@ impl ReadCursor {
 
     /// Whether the writer is gone in order: what it has written is there.
     pub(crate) fn is_over(&self, control: &Control) -> bool {
-        control.written.is_over.load(Ordering::SeqCst) != 0
+        control.is_ended()
     }
 }
 
@@ -183,7 +296,7 @@ impl ReadCursor {
 mod loom_tests {
     use super::*;
     use tamtam_wait::Wait;
-    use tamtam_wait::seam::{Arc, UnsafeCell, thread};
+    use tamtam_wait::seam::{Arc, Mutex, UnsafeCell, thread};
 
     /// A ring of two bytes, of which loom sees each access.
     struct Model {
@@ -206,13 +319,18 @@ mod loom_tests {
                     .wait(Wait::Park, None, room, std::iter::empty);
                 wait.unwrap();
             }
+            self.put(cursor, byte);
+            if cursor.show_all(&self.control) {
+                self.control.reader.ring();
+            }
+        }
+
+        /// Puts a byte for which there is room.
+        fn put(&self, cursor: &mut WriteCursor, byte: u8) {
             let place = cursor.place(2);
             // SAFETY: there is room, so the byte is the writer's.
             self.bytes[place].with_mut(|it| unsafe { *it = byte });
             cursor.put(1);
-            if cursor.show_all(&self.control) {
-                self.control.reader.ring();
-            }
         }
 
         fn read(&self, cursor: &mut ReadCursor) -> Option<u8> {
@@ -232,6 +350,81 @@ mod loom_tests {
             cursor.show(&self.control, 1);
             Some(byte)
         }
+    }
+
+    /// A ring of two bytes whose reader's process has a thread at each of two seats.
+    struct Seated {
+        model: Model,
+        /// What is read is handled under this lock.
+        cursor: Mutex<ReadCursor>,
+        handled: AtomicU64,
+        answered: [AtomicU32; 2],
+    }
+
+    impl Seated {
+        /// Waits at the seat, and reads whatever comes, until the answer for it is there.
+        fn wait(&self, seat: usize) {
+            let control = &self.model.control;
+            let is_there = || {
+                let handled = self.handled.load(Ordering::Acquire);
+                control.has_more_than(handled) || self.is_answered(seat)
+            };
+            while !self.is_answered(seat) {
+                let bell = control.bell(Place::Seat(seat));
+                bell.wait(Wait::Park, None, is_there, std::iter::empty)
+                    .unwrap();
+                let mut cursor = self.cursor.lock();
+                if cursor.there(control, 2).unwrap() > 0 {
+                    let place = cursor.place(2);
+                    // SAFETY: it was shown, so the byte is the reader's.
+                    let byte = self.model.bytes[place].with(|it| unsafe { *it });
+                    cursor.show(control, 1);
+                    self.answered[usize::from(byte)].store(1, Ordering::Relaxed);
+                    self.handled.store(cursor.position(), Ordering::Release);
+                }
+            }
+        }
+
+        fn is_answered(&self, seat: usize) -> bool {
+            self.answered[seat].load(Ordering::Relaxed) != 0
+        }
+    }
+
+    /// Each of two threads is woken for its answer, whichever of them reads it: the writer wakes the one, and no other.
+    #[test]
+    fn loom_each_at_its_seat_has_its_answer() {
+        let mut bounded = loom::model::Builder::new();
+        bounded.preemption_bound = Some(2);
+        bounded.check(|| {
+            let seated = Arc::new(Seated {
+                model: Model {
+                    control: Control::new(),
+                    bytes: [UnsafeCell::new(0), UnsafeCell::new(0)],
+                },
+                cursor: Mutex::new(ReadCursor::new()),
+                handled: AtomicU64::new(BEGIN),
+                answered: [AtomicU32::new(0), AtomicU32::new(0)],
+            });
+            let other = {
+                let seated = Arc::clone(&seated);
+                thread::spawn(move || seated.wait(1))
+            };
+            let writer = {
+                let seated = Arc::clone(&seated);
+                thread::spawn(move || {
+                    let mut cursor = WriteCursor::new();
+                    for seat in [1, 0] {
+                        seated.model.put(&mut cursor, seat);
+                        let control = &seated.model.control;
+                        assert!(!cursor.show_all(control), "no thread reads for all");
+                        control.ring(control.sleepers_at(Places::of_seats(1 << seat)));
+                    }
+                })
+            };
+            seated.wait(0);
+            other.join().unwrap();
+            writer.join().unwrap();
+        });
     }
 
     /// Neither side sleeps past the other, no byte is written over before it was read, and the end comes behind all bytes.
@@ -305,7 +498,19 @@ mod tests {
     }
 
     #[test]
-    fn a_control_takes_eight_lines() {
-        assert_eq!(size_of::<Control>(), 512);
+    fn places_are_those_that_were_named() {
+        let places = Places::of_seats(1 << 3 | 1 << 15)
+            .and(Place::Writer)
+            .and(Place::Seat(3 + SEATS));
+        let all: Vec<_> = places.iter().collect();
+        assert_eq!(all, [Place::Seat(3), Place::Seat(15), Place::Writer]);
+        assert_eq!(Places::NONE.iter().next(), None);
+        assert_eq!(Places::READERS.iter().count(), SEATS + 2);
+        assert!(Places::READERS.iter().all(|place| place != Place::Writer));
+    }
+
+    #[test]
+    fn a_control_takes_eight_lines_and_two_for_each_that_reads_beside() {
+        assert_eq!(size_of::<Control>(), 512 + (SEATS + 1) * 128);
     }
 }
