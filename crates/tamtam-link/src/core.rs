@@ -22,6 +22,7 @@ use crate::error::LinkEnd;
 use crate::frame::{Frame, ROOT};
 use crate::links::Links;
 use crate::root_log::RootLog;
+use crate::seats::{self, Seats};
 use crate::tables::{Exports, Import, PendingReplies, Received, Unconfirmed, Unsent};
 use crate::untrusted::{Untrusted, told_end, told_failure};
 
@@ -54,6 +55,8 @@ pub(crate) struct Core {
     /// Of the other side's root, for people.
     root_name: FarName,
     last_reply: AtomicU64,
+    /// The thread that asks can be told by the number of its question.
+    has_seats: bool,
     /// What carries the link takes descriptors beside the frames.
     pub(crate) carries_descriptors: bool,
     pub(crate) ways: Arc<Ways>,
@@ -100,6 +103,8 @@ pub(crate) struct State {
     pub(crate) own_root_end: Option<FarEnd>,
     /// What a timer has left to be done.
     pub(crate) later: Vec<Box<dyn FnOnce() + Send>>,
+    /// For whom there are answers in what is outgoing.
+    pub(crate) answered: Seats,
     /// What senders write to by themselves, while it is lent for that.
     direct: Option<Box<dyn DirectOutlet>>,
 }
@@ -134,6 +139,7 @@ pub(crate) struct Parts {
     pub(crate) sender: Option<Box<dyn SendAtOnce>>,
     pub(crate) before_wait: Option<Box<dyn Fn() + Send + Sync>>,
     pub(crate) while_waiting: Option<WhileWaiting>,
+    pub(crate) has_seats: bool,
     pub(crate) answers: Option<Arc<dyn AnswerReader>>,
     pub(crate) supervised: Option<Arc<dyn Supervised>>,
     pub(crate) root_name: FarName,
@@ -211,6 +217,7 @@ impl Core {
             supervised: parts.supervised,
             root_name: parts.root_name,
             last_reply: AtomicU64::new(0),
+            has_seats: parts.has_seats,
             carries_descriptors: parts.carries_descriptors,
             ways: Arc::default(),
             is_over: AtomicBool::new(false),
@@ -391,34 +398,40 @@ impl Core {
         is_free
     }
 
-    /// Appends what is to go.
+    /// Appends what is to go, and says for whom there are answers in it; or gives what is to be done before.
     pub(crate) fn take_outgoing(
         &self,
         bytes: &mut Vec<u8>,
         attached: &mut Vec<Attached>,
-    ) -> Vec<Box<dyn FnOnce() + Send>> {
+    ) -> Result<Seats, Vec<Box<dyn FnOnce() + Send>>> {
         let mut state = self.lock();
         if !state.later.is_empty() {
-            return std::mem::take(&mut state.later);
+            return Err(std::mem::take(&mut state.later));
         }
-        state.take_outgoing(bytes, attached);
-        Vec::new()
+        Ok(state.take_outgoing(bytes, attached))
     }
 
     pub(crate) fn next_reply(&self) -> u64 {
-        // 2^64 questions are asked in 500 years at a thousand million a second.
-        self.last_reply.fetch_add(1, Ordering::Relaxed) + 1
+        // 2^64 questions are asked in 500 years at a thousand million a second, and 2^60 in 36.
+        let count = self.last_reply.fetch_add(1, Ordering::Relaxed) + 1;
+        if self.has_seats {
+            seats::number_of_question(count)
+        } else {
+            count
+        }
     }
 
     /// Says of a question from there that there will be no answer.
     pub(crate) fn fail(&self, reply: u64, failure: FarFailure) {
-        self.write(&Frame::Failed(reply, self.failure_to_tell(failure)));
+        let failure = self.failure_to_tell(failure);
+        self.say(|_| true, |state| state.write_failed(reply, failure));
     }
 
     /// As `fail`, to the process of that generation.
     pub(crate) fn fail_of(&self, reply: u64, generation: u64, failure: FarFailure) {
         let failure = self.failure_to_tell(failure);
-        self.write_of(generation, &Frame::Failed(reply, failure));
+        let is_now = |core: &Self| core.generation() == generation;
+        self.say(is_now, |state| state.write_failed(reply, failure));
     }
 
     fn failure_to_tell(&self, failure: FarFailure) -> FarFailure {
@@ -595,7 +608,13 @@ impl Flush for Core {
 }
 
 impl State {
-    fn take_outgoing(&mut self, bytes: &mut Vec<u8>, attached: &mut Vec<Attached>) {
+    fn write_failed(&mut self, reply: u64, failure: FarFailure) {
+        Frame::Failed(reply, failure).write(&mut self.outgoing);
+        self.answered |= seats::seat_of(reply);
+    }
+
+    /// Appends what is to go; says for whom there are answers in it.
+    fn take_outgoing(&mut self, bytes: &mut Vec<u8>, attached: &mut Vec<Attached>) -> Seats {
         let before = bytes.len();
         attached.extend(self.attached.drain(..).map(|it| it.behind(before)));
         if bytes.is_empty() {
@@ -607,6 +626,7 @@ impl State {
         if let Some(log) = &mut self.log {
             log.write(bytes, attached);
         }
+        std::mem::take(&mut self.answered)
     }
 
     /// What was outgoing is on its way.
@@ -622,7 +642,13 @@ impl State {
     fn write_directly(&mut self) -> Option<Call> {
         let mut direct = self.direct.take()?;
         self.put_directly(&mut *direct);
-        let sleeper = direct.show();
+        // What stays is taken by the carrier, with those for whom it is.
+        let answered = if self.outgoing.is_empty() {
+            std::mem::take(&mut self.answered)
+        } else {
+            0
+        };
+        let sleeper = direct.show(answered);
         self.direct = Some(direct);
         sleeper
     }

@@ -8,12 +8,15 @@ use std::any::Any;
 
 use tamtam_actor::link::Call;
 
+use crate::seats::Seats;
+
 /// Where a sender puts frames by itself. Neither of these takes a system call, nor waits.
 #[doc(hidden)]
 pub trait DirectOutlet: Any + Send {
     /// Puts these bytes there as a whole, behind those before. `false`, and none, if they have no room now, or are for no process any more.
     fn put(&mut self, bytes: &[u8]) -> bool;
 
-    /// Shows the other side what was put there. If it sleeps, what this gives wakes it: to be called under no lock.
-    fn show(&mut self) -> Option<Call>;
+    /// Shows the other side what was put there, with answers for those who wait at these seats. If it sleeps, what this gives wakes it: to be called
+    /// under no lock.
+    fn show(&mut self, answered: Seats) -> Option<Call>;
 }

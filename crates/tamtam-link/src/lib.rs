@@ -12,8 +12,8 @@
 // | 4 | root_log | what is kept for a process that may die |
 // | 3 | frames, links, tables, untrusted | frames that are kept as they go; which actors of the two sides are linked; which actors and replies these know of each other; what a side may do that is not trusted |
 // | 2 | descriptors, frame | what goes beside the frames; what is said, byte by byte |
-// | 1 | bytes | numbers and texts in a frame |
-// | 0 | direct, error | what senders write to by themselves; how a link ends |
+// | 1 | bytes, direct | numbers and texts in a frame; what senders write to by themselves |
+// | 0 | error, seats | how a link ends; for which threads answers are |
 
 mod actors;
 mod bytes;
@@ -32,6 +32,7 @@ mod inbound;
 mod link;
 mod links;
 mod root_log;
+mod seats;
 mod tables;
 mod untrusted;
 
@@ -46,4 +47,6 @@ pub use inbound::TakenOut;
 #[doc(hidden)]
 pub use link::{AnswerReader, Death, Kept, Supervised};
 pub use link::{Link, LinkBuilder};
+#[doc(hidden)]
+pub use seats::{Seats, own_seat};
 pub use tamtam_actor::link::Encoding;

@@ -16,6 +16,7 @@ use crate::direct::DirectOutlet;
 use crate::error::LinkEnd;
 use crate::frame::{Frame, Hello, ROOT, encoding_number};
 use crate::inbound::Inbound;
+use crate::seats::Seats;
 use crate::untrusted::Untrusted;
 
 pub use crate::core::{AnswerReader, Supervised};
@@ -84,6 +85,7 @@ pub struct LinkBuilder {
     sender: Option<Box<dyn SendAtOnce>>,
     before_wait: Option<Box<dyn Fn() + Send + Sync>>,
     while_waiting: Option<WhileWaiting>,
+    has_seats: bool,
     answers: Option<Arc<dyn AnswerReader>>,
     supervised: Option<Arc<dyn Supervised>>,
     far_root: FarName,
@@ -106,6 +108,7 @@ impl Link {
             sender: None,
             before_wait: None,
             while_waiting: None,
+            has_seats: false,
             answers: None,
             supervised: None,
             far_root: FarName {
@@ -132,14 +135,15 @@ impl Link {
         self.take_outgoing_with(bytes, &mut Vec::new());
     }
 
-    /// As [`take_outgoing`](Link::take_outgoing), with the descriptors that go with it: see [`LinkBuilder::carry_descriptors`].
+    /// As [`take_outgoing`](Link::take_outgoing), with the descriptors that go with it: see [`LinkBuilder::carry_descriptors`]. Gives the
+    /// [seats](LinkBuilder::ask_from_seats) of those for whom there are answers in it.
     #[doc(hidden)]
-    pub fn take_outgoing_with(&self, bytes: &mut Vec<u8>, attached: &mut Vec<Attached>) {
+    pub fn take_outgoing_with(&self, bytes: &mut Vec<u8>, attached: &mut Vec<Attached>) -> Seats {
         loop {
-            let later = self.core.take_outgoing(bytes, attached);
-            if later.is_empty() {
-                return;
-            }
+            let later = match self.core.take_outgoing(bytes, attached) {
+                Ok(seats) => return seats,
+                Err(later) => later,
+            };
             for what in later {
                 // A message of the user's may be encoded.
                 drop(catch_unwind(AssertUnwindSafe(what)));
@@ -433,6 +437,13 @@ impl LinkBuilder {
         self
     }
 
+    /// Numbers the questions of a thread so that whoever answers can tell at which [seat](own_seat) it waits.
+    #[doc(hidden)]
+    pub fn ask_from_seats(mut self) -> Self {
+        self.has_seats = true;
+        self
+    }
+
     /// Has a thread that has asked the other side in a turn, and has nothing else to do, read the answer by this.
     #[doc(hidden)]
     pub fn read_answers_by(mut self, reader: Arc<dyn AnswerReader>) -> Self {
@@ -494,6 +505,7 @@ impl LinkBuilder {
             sender: self.sender,
             before_wait: self.before_wait,
             while_waiting: self.while_waiting,
+            has_seats: self.has_seats,
             answers: self.answers,
             supervised: self.supervised,
             root_name: self.far_root,

@@ -17,7 +17,7 @@ use rustix::net::{RecvFlags, SendFlags, send};
 use tamtam_actor::link::Call;
 use tamtam_ipc::{CarrierError, CarrierReader, CarrierWaker, CarrierWriter};
 use tamtam_link::carrier::rights;
-use tamtam_link::{Attached, DirectOutlet, Inbound, Link};
+use tamtam_link::{Attached, DirectOutlet, Inbound, Link, Seats};
 
 use crate::descriptors::{self, DescriptorReader};
 
@@ -53,8 +53,8 @@ impl DirectOutlet for ToMemory {
         self.writer.put(bytes).unwrap_or(false)
     }
 
-    fn show(&mut self) -> Option<Call> {
-        let sleeper = self.writer.show()?;
+    fn show(&mut self, answered: Seats) -> Option<Call> {
+        let sleeper = self.writer.show_to(answered)?;
         Some(Box::new(move || sleeper.wake()))
     }
 }
@@ -148,8 +148,13 @@ impl Outgoing {
         }
     }
 
-    /// Writes as many of these bytes as are taken at once, with the descriptors that are to go with them.
-    pub(crate) fn write_now(&mut self, bytes: &[u8], attached: &mut Vec<Attached>) -> usize {
+    /// Writes as many of these bytes as are taken at once, with the descriptors that are to go with them, for threads that wait at these seats.
+    pub(crate) fn write_now(
+        &mut self,
+        bytes: &[u8],
+        attached: &mut Vec<Attached>,
+        answered: Seats,
+    ) -> usize {
         self.send_ahead(attached);
         // Those that go with the bytes are for the thread that may wait.
         let bytes = match attached.first() {
@@ -166,7 +171,7 @@ impl Outgoing {
                         sent => sent.unwrap_or(0),
                     }
                 }
-                Outgoing::Memory(memory) => memory.writer.write(rest).unwrap_or(0),
+                Outgoing::Memory(memory) => memory.writer.write_to(rest, answered).unwrap_or(0),
             };
             if count == 0 {
                 // It is full; or it is broken, which is found by the one who reads.
@@ -185,6 +190,7 @@ impl Outgoing {
         &mut self,
         bytes: &[u8],
         attached: &mut Vec<Attached>,
+        answered: Seats,
     ) -> io::Result<()> {
         self.send_ahead(attached);
         match self {
@@ -195,7 +201,7 @@ impl Outgoing {
                 let ToMemory { writer, halt, .. } = &mut **memory;
                 let mut rest = bytes;
                 while !rest.is_empty() {
-                    match writer.write(rest)? {
+                    match writer.write_to(rest, answered)? {
                         0 if halt.is_halted() => return Err(io::ErrorKind::BrokenPipe.into()),
                         0 => writer.wait(|| !halt.is_halted())?,
                         count => rest = &rest[count..],
@@ -234,7 +240,7 @@ impl Beside {
         })
     }
 
-    fn is_gone(&self) -> bool {
+    pub(crate) fn is_gone(&self) -> bool {
         self.reader.is_halted()
     }
 
@@ -276,31 +282,14 @@ impl Incoming {
                     return rights::receive_with(socket, bytes, descriptors, flags).map(Some);
                 }
                 Incoming::Memory(reader, beside) => {
-                    match reader.read(bytes) {
-                        Ok(0) if beside.is_gone() => return Ok(Some(0)),
-                        Ok(0) => {}
-                        Ok(count) => return Ok(Some(count)),
-                        Err(CarrierError::Closed) => return Ok(Some(0)),
-                        Err(error) => return Err(error.into()),
+                    if let Some(count) = read_memory(reader, beside, bytes)? {
+                        return Ok(Some(count));
                     }
                     if !reader.wait(deadline, || !beside.is_gone())? {
                         return Ok(None);
                     }
                 }
             }
-        }
-    }
-
-    /// Reads what has come into memory, and does not wait; `None` if nothing has, or it comes over the socket.
-    pub(crate) fn read_now(&mut self, bytes: &mut [u8]) -> io::Result<Option<usize>> {
-        let Incoming::Memory(reader, beside) = self else {
-            return Ok(None);
-        };
-        match reader.read(bytes) {
-            Ok(0) if !beside.is_gone() => Ok(None),
-            Ok(count) => Ok(Some(count)),
-            Err(CarrierError::Closed) => Ok(Some(0)),
-            Err(error) => Err(error.into()),
         }
     }
 
@@ -311,17 +300,19 @@ impl Incoming {
             inbound.fetch_descriptors(move |number| reader.fetch(number));
         }
     }
+}
 
-    pub(crate) fn is_memory(&self) -> bool {
-        matches!(self, Incoming::Memory(..))
-    }
-
-    /// What is beside the memory.
-    pub(crate) fn beside(&self) -> Option<Arc<Beside>> {
-        match self {
-            Incoming::Socket(_) => None,
-            Incoming::Memory(_, beside) => Some(Arc::clone(beside)),
-        }
+/// Reads what has come into memory, and does not wait; `None` if nothing has, `Some(0)` if nothing will come any more.
+pub(crate) fn read_memory(
+    reader: &mut CarrierReader,
+    beside: &Beside,
+    bytes: &mut [u8],
+) -> io::Result<Option<usize>> {
+    match reader.read(bytes) {
+        Ok(0) if !beside.is_gone() => Ok(None),
+        Ok(count) => Ok(Some(count)),
+        Err(CarrierError::Closed) => Ok(Some(0)),
+        Err(error) => Err(error.into()),
     }
 }
 
@@ -335,7 +326,7 @@ pub(crate) fn agree(
     match (way[0], memory) {
         (BY_MEMORY, Some((writer, reader))) => {
             let socket = Arc::new(socket);
-            let beside = Beside::new(Arc::clone(&socket), reader.waker());
+            let beside = Beside::new(Arc::clone(&socket), reader.seats().waker());
             Ok((
                 Outgoing::by_memory(writer, socket),
                 Incoming::Memory(Box::new(reader), beside),
@@ -367,11 +358,11 @@ mod tests {
         std::thread::spawn(move || {
             let (mut bytes, mut attached) = (Vec::new(), Vec::new());
             while from.ended().is_none() {
-                from.take_outgoing_with(&mut bytes, &mut attached);
+                let answered = from.take_outgoing_with(&mut bytes, &mut attached);
                 // As much as is taken at once, and then the rest.
-                let written = outgoing.write_now(&bytes, &mut attached);
+                let written = outgoing.write_now(&bytes, &mut attached, answered);
                 let rest = &bytes[written..];
-                if outgoing.write_all(rest, &mut attached).is_err() {
+                if outgoing.write_all(rest, &mut attached, answered).is_err() {
                     return;
                 }
                 bytes.clear();

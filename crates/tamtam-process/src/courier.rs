@@ -7,7 +7,7 @@
 use std::cell::Cell;
 use std::sync::{Condvar, Mutex, MutexGuard, OnceLock, PoisonError};
 
-use tamtam_link::{Attached, Link};
+use tamtam_link::{Attached, Link, Seats};
 
 use crate::carried::{Halter, Outgoing};
 use crate::lock::lock;
@@ -47,6 +47,8 @@ struct State {
     rest: Vec<u8>,
     /// Descriptors that go with the rest.
     attached: Vec<Attached>,
+    /// For whom there are answers in the rest.
+    answered: Seats,
     is_over: bool,
 }
 
@@ -100,11 +102,12 @@ impl Courier {
         // The memory of what was written before; there is no rest.
         let mut bytes = std::mem::take(&mut state.rest);
         let mut attached = Vec::new();
+        let mut answered = 0;
         while state.is_woken && bytes.is_empty() {
             state.is_woken = false;
             drop(state);
-            link.take_outgoing_with(&mut bytes, &mut attached);
-            let written = outgoing.write_now(&bytes, &mut attached);
+            answered |= link.take_outgoing_with(&mut bytes, &mut attached);
+            let written = outgoing.write_now(&bytes, &mut attached, answered);
             if written == bytes.len() {
                 bytes.clear();
             } else {
@@ -116,6 +119,7 @@ impl Courier {
         bytes.shrink_to(1 << 20);
         state.rest = bytes;
         state.attached = attached;
+        state.answered = answered;
         let is_left = !state.rest.is_empty() || state.is_woken;
         if self.give_back(&mut state, outgoing) || is_left {
             drop(state);
@@ -162,6 +166,7 @@ impl Courier {
         }
         drop(self.take(&mut state));
         state.rest = Vec::new();
+        state.answered = 0;
         let attached = std::mem::take(&mut state.attached);
         drop(state);
         drop(attached);
@@ -199,9 +204,10 @@ impl Courier {
             bytes.clear();
             bytes.append(&mut state.rest);
             attached.append(&mut state.attached);
+            let mut answered = std::mem::take(&mut state.answered);
             drop(state);
-            link.take_outgoing_with(&mut bytes, &mut attached);
-            let written = outgoing.write_all(&bytes, &mut attached);
+            answered |= link.take_outgoing_with(&mut bytes, &mut attached);
+            let written = outgoing.write_all(&bytes, &mut attached, answered);
             // Those that a process does not take any more are given up.
             attached.clear();
             // What a burst has taken is given back.

@@ -330,8 +330,8 @@ impl Line {
         let mut outgoing = lock(&self.outgoing);
         let (outgoing, bytes, attached) = &mut *outgoing;
         bytes.clear();
-        self.link().take_outgoing_with(bytes, attached);
-        let written = outgoing.write_all(bytes, attached);
+        let answered = self.link().take_outgoing_with(bytes, attached);
+        let written = outgoing.write_all(bytes, attached, answered);
         // What a burst has taken is given back.
         bytes.shrink_to(1 << 20);
         if let Err(error) = written {

@@ -223,6 +223,7 @@ pub(crate) fn start(plan: Plan) -> Result<Started, SpawnError> {
         .while_waiting(move |answer, deadline| {
             asking.while_waiting(answer, deadline);
         })
+        .ask_from_seats()
         .read_answers_by(Arc::clone(&reading) as _)
         .build(move || waking.wake());
     courier.serve(link.clone());

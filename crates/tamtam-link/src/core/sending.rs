@@ -13,6 +13,7 @@ use crate::error::LinkEnd;
 use crate::frame::{Body, Frame, ROOT, Replies, most_of_body};
 use crate::in_hand::{self, Noted};
 use crate::root_log::attach;
+use crate::seats::seat_of;
 use crate::tables::Pending;
 
 thread_local! {
@@ -128,7 +129,10 @@ impl Core {
                         state_now.unasked.extend_from_slice(&body.replies);
                         Frame::Tell(actor, body)
                     }
-                    BodyKind::Answer(reply, _) => Frame::Answer(reply, body),
+                    BodyKind::Answer(reply, _) => {
+                        state_now.answered |= seat_of(reply);
+                        Frame::Answer(reply, body)
+                    }
                 };
                 frame.write(&mut state_now.outgoing);
             }

@@ -67,6 +67,8 @@ pub(crate) enum Count {
     /// Gives an address back as it came.
     Echo(Address<u64>, Reply<Address<u64>>),
     Try(Picky, Reply<u64>),
+    /// Gives the reply back to an actor of the parent.
+    PassOn(Address<Reply<u64>>, Reply<u64>),
 }
 
 /// Is written, and is read, or is not.
@@ -162,6 +164,7 @@ impl Actor for Counter {
                     self.number += 1;
                 }
             }
+            Count::PassOn(to, reply) => to.tell(reply).unwrap(),
             Count::AskBack(to, reply) => reply.send(to.ask(|reply| reply).unwrap()),
             Count::Bytes(bytes, reply) => reply.send(bytes),
             Count::PanicOn(name) => {

@@ -18,6 +18,10 @@ crate::tests! { "lives":
     its_standard_input_is_empty
     order_holds_in_both_directions
     an_answer_that_does_not_come_of_it_is_heard_all_the_same
+    a_reply_that_it_gives_back_is_answered_here
+    more_threads_than_seats_are_each_answered
+    all_threads_that_wait_hear_of_its_death
+    a_thread_gives_up_waiting_among_others
     large_messages_go_both_ways_at_once
     what_cannot_be_sent_comes_back
     what_cannot_be_read_there_is_told_to_who_asked_and_ends_nothing
@@ -103,6 +107,92 @@ fn an_answer_that_does_not_come_of_it_is_heard_all_the_same() {
             });
             assert_eq!(answer, Ok(7));
         }
+    });
+}
+
+fn a_reply_that_it_gives_back_is_answered_here() {
+    tamtam_testing::within(Duration::from_secs(60), || {
+        let counter = counter();
+        let pool = Pool::with_threads(1);
+        let late = pool.spawn_fn(|reply: Reply<u64>, _| reply.send(7));
+        // By then the process is idle, and says no more.
+        let late = pool.spawn_fn(move |reply: Reply<u64>, _| {
+            late.tell_after(Duration::from_millis(50), reply);
+        });
+        for round in 0..5 {
+            for _ in 0..20 {
+                assert_eq!(counter.ask(Count::Read), Ok(round));
+            }
+            let passed_on = counter.ask(|reply| Count::PassOn(late.clone(), reply));
+            assert_eq!(passed_on, Ok(7));
+            counter.tell(Count::Add(1)).unwrap();
+        }
+    });
+}
+
+/// More than there are [seats](tamtam_link::own_seat).
+const MANY_THREADS: u64 = 40;
+
+fn more_threads_than_seats_are_each_answered() {
+    tamtam_testing::within(Duration::from_secs(120), || {
+        let counter = counter();
+        std::thread::scope(|threads| {
+            for thread in 0..MANY_THREADS {
+                let counter = &counter;
+                threads.spawn(move || {
+                    for number in 0..100_u64 {
+                        let bytes = (thread << 32 | number).to_le_bytes().to_vec();
+                        let answer = counter.ask(|reply| Count::Bytes(bytes.clone(), reply));
+                        assert_eq!(answer, Ok(bytes));
+                    }
+                });
+            }
+        });
+    });
+}
+
+fn all_threads_that_wait_hear_of_its_death() {
+    tamtam_testing::within(Duration::from_secs(60), || {
+        for _ in 0..5 {
+            let counter = counter();
+            // The threads read their answers themselves by then, all of them.
+            let (waits, waiting) = mpsc::channel();
+            std::thread::scope(|threads| {
+                for _ in 0..MANY_THREADS {
+                    let waits = waits.clone();
+                    let counter = &counter;
+                    threads.spawn(move || {
+                        for _ in 0..20 {
+                            assert_eq!(counter.ask(Count::Read), Ok(0));
+                        }
+                        waits.send(()).unwrap();
+                        let killed = AskError::ProcessEnded(ProcessEnd::Killed(8));
+                        assert_eq!(counter.ask(Count::Keep), Err(killed));
+                    });
+                }
+                waiting.iter().take(MANY_THREADS as usize).for_each(drop);
+                until("all wait", || counter.ask(Count::Kept) == Ok(MANY_THREADS));
+                counter.tell(Count::Die(Death::Signal)).unwrap();
+            });
+        }
+    });
+}
+
+fn a_thread_gives_up_waiting_among_others() {
+    tamtam_testing::within(Duration::from_secs(60), || {
+        let counter = counter();
+        std::thread::scope(|threads| {
+            for _ in 0..4 {
+                threads.spawn(|| {
+                    for _ in 0..20 {
+                        assert_eq!(counter.ask(Count::Read), Ok(0));
+                        let shortly = Duration::from_millis(2);
+                        let kept = counter.ask_timeout(Count::Keep, shortly);
+                        assert_eq!(kept, Err(AskError::TimedOut));
+                    }
+                });
+            }
+        });
     });
 }
 
