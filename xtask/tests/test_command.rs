@@ -21,6 +21,20 @@ struct Shown {
     text: String,
 }
 
+impl Shown {
+    /// Whether this was said, in which each `N s` stands for however long something took: beside others the shortest step may take a second.
+    fn says(&self, what: &str) -> bool {
+        let mut timeless = String::new();
+        for part in self.text.split(" s") {
+            let is_time = part.ends_with(|last: char| last.is_ascii_digit());
+            let kept = part.trim_end_matches(|digit: char| is_time && digit.is_ascii_digit());
+            timeless += kept;
+            timeless += if is_time { "N s" } else { " s" };
+        }
+        timeless.contains(what)
+    }
+}
+
 impl Place {
     fn new(table: &str) -> Self {
         let folder = tempfile::tempdir().unwrap();
@@ -102,9 +116,7 @@ fn what_passed_is_added_up() {
         shown.text
     );
     assert!(
-        shown
-            .text
-            .contains("one        ok (0 s, 3 tests passed, 0 failed)"),
+        shown.says("one        ok (N s, 3 tests passed, 0 failed)"),
         "{}",
         shown.text
     );
@@ -135,9 +147,7 @@ fn the_first_step_that_fails_ends_the_run() {
     assert_eq!(shown.code, Some(1));
     assert!(shown.text.contains("all is lost"), "{}", shown.text);
     assert!(
-        shown
-            .text
-            .contains("bad        FAILED (0 s); again: scripts/test --only bad"),
+        shown.says("bad        FAILED (N s); again: scripts/test --only bad"),
         "{}",
         shown.text
     );
@@ -203,9 +213,7 @@ fn what_cannot_be_run_here_is_said_and_passes() {
     let shown = place.run(&[]);
     assert_eq!(shown.code, Some(0), "{}", shown.text);
     assert!(
-        shown
-            .text
-            .contains("part       skipped: there is no sea (0 s)"),
+        shown.says("part       skipped: there is no sea (N s)"),
         "{}",
         shown.text
     );

@@ -112,6 +112,17 @@ impl Stage {
         selection
     }
 
+    /// `cargo` to compile what runs as it is, in the debug folder. In a run of all crates clippy looks at ours meanwhile: a look of its own
+    /// would read them, and what they need, once more. All steps that share the folder compile by this, so that each finds what another one
+    /// has compiled.
+    pub(crate) fn cargo_for_debug(&self, arguments: &str) -> Result<Command> {
+        let mut cargo = self.cargo(arguments);
+        if self.is_whole() {
+            self.look_at_ours(&mut cargo)?;
+        }
+        Ok(cargo)
+    }
+
     /// Has cargo compile our own crates with these flags, and libraries of others as without them: `RUSTFLAGS` would have those compiled
     /// again. Flags that only a nightly compiler takes are taken by any one.
     pub(crate) fn compile_ours_with(&self, cargo: &mut Command, flags: &str) -> Result<()> {
@@ -335,6 +346,21 @@ mod tests {
             compilers.push(compiler);
         }
         assert_ne!(compilers[0], compilers[1]);
+    }
+
+    #[test]
+    fn what_all_crates_are_compiled_by_looks_at_them_and_what_one_is_does_not() {
+        let folder = tempfile::tempdir().unwrap();
+        let compiler = |scope: &[&str]| {
+            let mut stage = stage(scope);
+            stage.target = folder.path().to_path_buf();
+            let cargo = stage.cargo_for_debug("test").unwrap();
+            let (_, compiler) = cargo.get_envs().next()?;
+            Some(fs::read_to_string(compiler?).unwrap())
+        };
+        let whole = compiler(&[]).unwrap();
+        assert!(whole.contains("clippy-driver") && whole.contains("-D warnings"));
+        assert_eq!(compiler(&["tamtam-wait"]), None);
     }
 
     #[test]

@@ -99,12 +99,14 @@ pub(crate) fn all() -> Vec<Step> {
             .limit(120)
             .concerns(|part| part.is_crate()),
         step("clippy", steps::source::clippy)
-            .about("clippy finds nothing, with every feature, in tests and examples too")
+            .about("clippy finds nothing, with every feature, in tests and examples too (in a run of everything while the tests are compiled)")
+            .extra()
             .needs(&["rust", "lint"])
             .limit(2400)
             .concerns(|part| part.is_crate()),
         step("tests", steps::tests::tests)
-            .about("all tests and doc tests")
+            .about("all tests and doc tests (in a run of everything clippy looks at what is compiled for them)")
+            .needs(&["rust", "lint"])
             .limit(3600)
             .concerns(|part| part.is_crate() && !part.is(GUIDE)),
         step("guide", steps::tests::guide)

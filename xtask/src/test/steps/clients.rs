@@ -74,7 +74,7 @@ pub(crate) fn clients(stage: &Stage) -> Result<()> {
 /// The program that users run, serving its examples on loopback until it is dropped, and its URL.
 pub(super) fn serving(stage: &Stage, log: &str, options: &[&str]) -> Result<(Server, String)> {
     // As the step `lab` builds it: one more choice of features would compile every library once more.
-    run(&mut super::lab::program(stage)).context("the program")?;
+    run(&mut super::lab::program(stage)?).context("the program")?;
     let log = stage.log(log);
     // What the one before has said is not to be taken for what this one says.
     let _ = fs::remove_file(&log);

@@ -21,7 +21,7 @@ struct Database {
 }
 
 pub(crate) fn database(stage: &Stage) -> Result<()> {
-    let mut cargo = stage.cargo("test --lib --test servers");
+    let mut cargo = stage.cargo_for_debug("test --lib --test servers")?;
     cargo.args(stage.selection());
     if stage.is_whole() {
         cargo.args(["--test", "it"]);

@@ -19,16 +19,16 @@ pub(crate) fn peers(stage: &Stage) -> Result<()> {
 }
 
 /// Builds the program as steps use it, as `debug/tamtam`.
-pub(super) fn program(stage: &Stage) -> Command {
+pub(super) fn program(stage: &Stage) -> Result<Command> {
     // It is to work here, not to say how fast: optimizing the libraries of other forms took three quarters of the time.
     // Beside the examples it has the features that the tests brought with them, and is there already.
-    stage.cargo("build --workspace --all-features --bins --examples")
+    stage.cargo_for_debug("build --workspace --all-features --bins --examples")
 }
 
 pub(crate) fn lab(stage: &Stage) -> Result<()> {
     let results = stage.log("lab.jsonl");
     let _ = fs::remove_file(&results);
-    run(&mut program(stage))?;
+    run(&mut program(stage)?)?;
     let lab = |arguments: &[&str]| {
         let mut command = stage.command("scripts/lab");
         command

@@ -20,13 +20,13 @@ pub(crate) fn tests(stage: &Stage) -> Result<()> {
         ..Manner::default()
     };
     stage.side_by_side(LANES, |queue| {
-        let mut cargo = stage.cargo("test");
+        let mut cargo = stage.cargo_for_debug("test")?;
         cargo.args(&selection);
         programs::build_into(queue, cargo, &manner)?;
         // What the documentation shows is compiled while tests still run.
         let with_docs = stage.packages().filter(|package| package.is_library);
         if stage.is_whole() || with_docs.count() > 0 {
-            let mut cargo = stage.cargo("test --no-fail-fast --doc");
+            let mut cargo = stage.cargo_for_debug("test --no-fail-fast --doc")?;
             cargo.args(&selection);
             queue.push_first(Job::new("documentation", cargo));
         }
@@ -40,7 +40,7 @@ pub(crate) fn guide(stage: &Stage) -> Result<()> {
         // What a crate promises is proved by tests that it has.
         return run(&mut stage.cargo("test --package tamtam-guide --test guide promises"));
     }
-    run(&mut stage.cargo("test --package tamtam-guide --no-fail-fast"))
+    run(&mut stage.cargo_for_debug("test --package tamtam-guide --no-fail-fast")?)
 }
 
 pub(crate) fn book(stage: &Stage) -> Result<()> {
@@ -67,7 +67,7 @@ pub(crate) fn book(stage: &Stage) -> Result<()> {
 }
 
 pub(crate) fn examples(stage: &Stage) -> Result<()> {
-    let mut cargo = stage.cargo("build --examples");
+    let mut cargo = stage.cargo_for_debug("build --examples")?;
     run(cargo.args(stage.selection()))?;
     let sources = stage.root().join("crates/tamtam/examples");
     let mut examples: Vec<_> = fs::read_dir(&sources)?

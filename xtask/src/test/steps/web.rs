@@ -45,7 +45,8 @@ pub(crate) fn web(stage: &Stage) -> Result<()> {
 /// The program whose actors the tests of links reach. It is built as the step `tests` builds what it tests: one more choice of features would
 /// compile every library once more.
 fn link_server(stage: &Stage) -> Result<std::path::PathBuf> {
-    let mut cargo = stage.cargo("build --quiet --workspace --all-features --example link_server");
+    let mut cargo =
+        stage.cargo_for_debug("build --quiet --workspace --all-features --example link_server")?;
     run(&mut cargo).context("the program whose actors pages reach")?;
     Ok(stage.target.join("debug/examples/link_server"))
 }
@@ -76,7 +77,8 @@ pub(crate) fn browser(stage: &Stage) -> Result<()> {
     }
     let folder = stage.target.join("tiles");
     let _ = fs::remove_dir_all(&folder);
-    let mut cargo = stage.cargo("build --quiet --workspace --all-features --example tiles");
+    let mut cargo =
+        stage.cargo_for_debug("build --quiet --workspace --all-features --example tiles")?;
     run(&mut cargo).context("the program that writes the tables")?;
     let mut tiles = stage.command(stage.target.join("debug/examples/tiles"));
     run(tiles.arg(&folder).args(["0", "1", "100", "1000", "70000"]))

@@ -11,7 +11,7 @@ use crate::test::programs::{self, Manner, Program};
 use crate::test::stage::{Stage, find_program, run, skip, succeeds};
 
 pub(crate) fn witnesses(stage: &Stage) -> Result<()> {
-    let cargo = stage.cargo("test -p tamtam-amf --all-features --test it");
+    let cargo = stage.cargo_for_debug("test -p tamtam-amf --all-features --test it")?;
     let programs = programs::build_all(cargo)?;
     // Where `scripts/setup` has put them.
     let folder = stage.root().join("target/witnesses");
