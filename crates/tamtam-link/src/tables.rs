@@ -291,7 +291,8 @@ pub(crate) struct Unsent {
 /// The questions that the other side has, by the numbers of their replies.
 pub(crate) type PendingReplies = HashMap<u64, Pending, BuildHasherDefault<CountHasher>>;
 
-/// Hashes numbers that this side has counted, one after the other: the other side does not choose what is in the table, so they need not be mixed well.
+/// Hashes numbers that this side has counted, one after the other or by [seat](crate::seats): the other side does not choose what is in the table, so they need not
+/// be mixed well.
 #[derive(Default)]
 pub(crate) struct CountHasher(u64);
 
@@ -307,8 +308,10 @@ impl Hasher for CountHasher {
     }
 
     fn write_u64(&mut self, number: u64) {
-        // The golden ratio spreads them over the high bits, and leaves the low ones different (Knuth, *The Art of Computer Programming*, 6.4).
-        self.0 = number.wrapping_mul(0x9e37_79b9_7f4a_7c15);
+        // The golden ratio spreads them over the high bits (Knuth, *The Art of Computer Programming*, 6.4), and the low ones get those, too: of the questions of
+        // one seat they are the same.
+        let spread = number.wrapping_mul(0x9e37_79b9_7f4a_7c15);
+        self.0 = spread ^ (spread >> 32);
     }
 }
 
