@@ -2,8 +2,13 @@
 
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
+use std::time::{Duration, Instant};
 
 use anyhow::{Context, Result};
+
+/// Signals that come so soon behind the first one are the same request: `timeout` sends one to its child, and one to all that this has started, which
+/// is the child again.
+const SAME_REQUEST: Duration = Duration::from_secs(1);
 
 /// A request to stop, raised by a signal. Clones share it.
 #[derive(Clone, Default)]
@@ -28,8 +33,8 @@ impl std::fmt::Debug for Interrupt {
 }
 
 impl Interrupt {
-    /// An interrupt that the process's signals raise (Ctrl-C, a request to end, a closed terminal). A second signal
-    /// ends the process at once.
+    /// An interrupt that the process's signals raise (Ctrl-C, a request to end, a closed terminal). A second one, a moment later, ends the process at
+    /// once.
     ///
     /// # Errors
     ///
@@ -37,11 +42,14 @@ impl Interrupt {
     pub(super) fn on_signals() -> Result<Self> {
         let interrupt = Self::default();
         let raised = interrupt.clone();
+        let mut first: Option<Instant> = None;
         ctrlc::set_handler(move || {
-            if raised.is_raised() {
+            let begun = *first.get_or_insert_with(Instant::now);
+            if !raised.is_raised() {
+                raised.raise();
+            } else if begun.elapsed() > SAME_REQUEST {
                 std::process::exit(130);
             }
-            raised.raise();
         })
         .context("Ctrl-C cannot be handled")?;
         Ok(interrupt)

@@ -530,6 +530,16 @@ fn wait_until_stuck(place: &Place, child: &mut Child) -> Pid {
 
 #[test]
 fn ctrl_c_ends_the_children_and_shows_what_there_is() {
+    a_signal_ends_the_children(&[Signal::INT]);
+}
+
+/// As by `timeout`, which asks its child to end, and then all of the child's group. Here they differ: of two alike the system may deliver one.
+#[test]
+fn a_request_to_end_that_comes_twice_shows_what_there_is() {
+    a_signal_ends_the_children(&[Signal::TERM, Signal::INT]);
+}
+
+fn a_signal_ends_the_children(signals: &[Signal]) {
     let place = Place::with_peers();
     let words = [
         "lab",
@@ -552,7 +562,9 @@ fn ctrl_c_ends_the_children_and_shows_what_there_is() {
         .spawn()
         .unwrap();
     let stuck = wait_until_stuck(&place, &mut child);
-    kill_process(Pid::from_child(&child), Signal::INT).unwrap();
+    for signal in signals {
+        kill_process(Pid::from_child(&child), *signal).unwrap();
+    }
     let mut stdout = String::new();
     child
         .stdout
