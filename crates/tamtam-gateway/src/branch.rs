@@ -2,11 +2,10 @@
 
 use std::cell::RefCell;
 use std::pin::Pin;
-use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, OnceLock};
+use std::sync::Arc;
 use std::task::{Context, Poll, Wake, Waker};
 
-use futures_util::task::AtomicWaker;
+use tamtam_wait::Woken;
 
 /// One future among several of a task, polled when it was woken itself.
 ///
@@ -14,21 +13,15 @@ use futures_util::task::AtomicWaker;
 /// tells of a stop, costs what a tenth of a call does; and a connection is woken by each piece of a body that is taken from it, the last
 /// one too, while it is polled anyway: see [`HeldBack`].
 #[derive(Debug)]
-pub(crate) struct Branch(Arc<Woken>);
+pub(crate) struct Branch(Arc<Wakes>);
 
+/// What the future is polled with.
 #[derive(Debug)]
-struct Woken {
-    /// Since the future was polled.
-    is_woken: AtomicBool,
-    /// The waker of the task that has polled first, which is that of all polls as long as the future belongs to one task.
-    task: OnceLock<Waker>,
-    /// That of another one which has polled since.
-    other_task: AtomicWaker,
-}
+struct Wakes(Woken);
 
 impl Branch {
     pub(crate) fn new() -> Branch {
-        Branch(Arc::new(Woken::new(true)))
+        Branch(Arc::new(Wakes(Woken::new(true))))
     }
 
     /// Polls by this, if the branch was woken since it did so before; the first time in any case.
@@ -37,7 +30,7 @@ impl Branch {
         context: &mut Context<'_>,
         poll: impl FnOnce(&mut Context<'_>) -> Poll<T>,
     ) -> Poll<T> {
-        if !self.0.is_due(context) {
+        if !self.0.0.is_due(context.waker()) {
             return Poll::Pending;
         }
         let waker = Waker::from(Arc::clone(&self.0));
@@ -46,14 +39,14 @@ impl Branch {
 
     /// The next poll is one.
     pub(crate) fn wake(&self) {
-        self.0.is_woken.store(true, Ordering::Release);
+        self.0.0.set_due();
     }
 
     /// What the future gives. It is polled once to begin with.
     pub(crate) fn run<'f, F: Future>(&'f self, future: Pin<&'f mut F>) -> Run<'f, F> {
         self.wake();
         Run {
-            woken: &self.0,
+            woken: &self.0.0,
             waker: Waker::from(Arc::clone(&self.0)),
             future,
         }
@@ -72,7 +65,7 @@ impl<F: Future> Future for Run<'_, F> {
 
     fn poll(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<F::Output> {
         let run = &mut *self;
-        if !run.woken.is_due(context) {
+        if !run.woken.is_due(context.waker()) {
             return Poll::Pending;
         }
         run.future
@@ -81,42 +74,15 @@ impl<F: Future> Future for Run<'_, F> {
     }
 }
 
-impl Wake for Woken {
+impl Wake for Wakes {
     fn wake(self: Arc<Self>) {
         self.wake_by_ref();
     }
 
     fn wake_by_ref(self: &Arc<Self>) {
         if !Held::take_in(self) {
-            self.go();
+            self.0.wake();
         }
-    }
-}
-
-impl Woken {
-    fn new(is_woken: bool) -> Woken {
-        Woken {
-            is_woken: AtomicBool::new(is_woken),
-            task: OnceLock::new(),
-            other_task: AtomicWaker::new(),
-        }
-    }
-
-    fn is_due(&self, context: &Context<'_>) -> bool {
-        // Known before the look: a wake after it wakes the task, one before it is seen.
-        let waker = context.waker();
-        if !self.task.get_or_init(|| waker.clone()).will_wake(waker) {
-            self.other_task.register(waker);
-        }
-        self.is_woken.load(Ordering::Relaxed) && self.is_woken.swap(false, Ordering::Acquire)
-    }
-
-    fn go(&self) {
-        self.is_woken.store(true, Ordering::Release);
-        if let Some(task) = self.task.get() {
-            task.wake_by_ref();
-        }
-        self.other_task.wake();
     }
 }
 
@@ -130,17 +96,17 @@ enum Held {
     #[default]
     Not,
     None,
-    One(Arc<Woken>),
+    One(Arc<Wakes>),
 }
 
 impl Held {
     /// Whether a wake is held back.
-    fn take_in(woken: &Arc<Woken>) -> bool {
+    fn take_in(wakes: &Arc<Wakes>) -> bool {
         let taken = HELD.try_with(|held| match &mut *held.borrow_mut() {
             Held::Not => false,
-            Held::One(other) => Arc::ptr_eq(woken, other),
+            Held::One(other) => Arc::ptr_eq(wakes, other),
             none @ Held::None => {
-                *none = Held::One(Arc::clone(woken));
+                *none = Held::One(Arc::clone(wakes));
                 true
             }
         });
@@ -173,8 +139,8 @@ impl HeldBack {
 
 impl Drop for HeldBack {
     fn drop(&mut self) {
-        if let Held::One(woken) = Held::replace(Held::Not) {
-            woken.go();
+        if let Held::One(wakes) = Held::replace(Held::Not) {
+            wakes.0.wake();
         }
     }
 }
@@ -183,7 +149,7 @@ impl Drop for HeldBack {
 mod tests {
     use std::future::poll_fn;
     use std::pin::pin;
-    use std::sync::atomic::AtomicUsize;
+    use std::sync::atomic::{AtomicUsize, Ordering};
     use std::time::Duration;
 
     use tokio::sync::Notify;
@@ -284,26 +250,26 @@ mod tests {
 
     #[test]
     fn a_wake_is_held_back_on_this_thread_until_it_is_known_whether_it_counts() {
-        let woken = || Arc::new(Woken::new(false));
-        let is_woken = |woken: &Woken| woken.is_woken.load(Ordering::SeqCst);
-        let (one, other) = (woken(), woken());
+        let wakes = || Arc::new(Wakes(Woken::new(false)));
+        let is_due = |wakes: &Wakes| wakes.0.is_due(Waker::noop());
+        let (one, other) = (wakes(), wakes());
         let held = HeldBack::begin();
         one.wake_by_ref();
         one.wake_by_ref();
         other.wake_by_ref();
-        assert!(!is_woken(&one) && is_woken(&other));
+        assert!(!is_due(&one) && is_due(&other));
         drop(held);
-        assert!(is_woken(&one));
+        assert!(is_due(&one));
 
-        let (one, other) = (woken(), woken());
+        let (one, other) = (wakes(), wakes());
         let held = HeldBack::begin();
         one.wake_by_ref();
         let elsewhere = Arc::clone(&other);
         std::thread::spawn(move || elsewhere.wake()).join().unwrap();
-        assert!(is_woken(&other));
+        assert!(is_due(&other));
         held.forget();
-        assert!(!is_woken(&one));
+        assert!(!is_due(&one));
         one.wake_by_ref();
-        assert!(is_woken(&one));
+        assert!(is_due(&one));
     }
 }

@@ -8,7 +8,7 @@
 // | 5 | source | what can be waited for: the trait that channels, slots and events implement |
 // | 4 | list, timer | who waits for one thing; deadlines of tasks, by one thread |
 // | 3 | context | one wait of a thread or a task: who selects it, and how it sleeps |
-// | 2 | attention, habit, words | the flag of a waiter; how long to look before sleeping; words of other processes to sleep at |
+// | 2 | attention, habit, woken, words | the flag of a waiter; how long to look before sleeping; one wait among several of a task; words of other processes to sleep at |
 // | 1 | activity, backoff, fence, futex, lone, operation | parts of a wait: an index and a token, processors at work, the asymmetric fence, the system call, a single waiter |
 // | 0 | contain, inline, process, seam, strategy | a panic kept in; a value in some words; forks; std or loom; what a user chooses |
 
@@ -29,6 +29,7 @@ mod source;
 mod strategy;
 mod task;
 mod timer;
+mod woken;
 mod words;
 
 /// Whether a thread can wait here: not under WebAssembly without threads, where no other one could end the
@@ -60,6 +61,8 @@ pub use strategy::{ParseWaitError, Wait};
 pub use task::{Polled, TaskWait};
 #[doc(hidden)]
 pub use timer::TaskDeadline;
+#[doc(hidden)]
+pub use woken::Woken;
 #[doc(hidden)]
 pub use words::SharedWords;
 

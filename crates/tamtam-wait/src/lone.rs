@@ -106,6 +106,27 @@ impl Lone {
         Some(ticket)
     }
 
+    /// Lists the task in place of the one that is listed, if there is one. `false` if another thread is at the place: it may be waking
+    /// the task before. It must look once more before it relies on being woken.
+    pub(crate) fn list_instead(&self, waker: &Waker) -> bool {
+        let word = self.word.load(Ordering::Relaxed);
+        let freed = match word & STATE {
+            FREE => word,
+            // Who has a ticket of this listing is not to take the next one for it.
+            LISTED => freed(word),
+            _ => return false,
+        };
+        let claimed = self
+            .word
+            // SYNC lone-free: the waiter that had the place before is done with the waker.
+            .compare_exchange(word, CLAIMED, Ordering::Acquire, Ordering::Relaxed)
+            .is_ok();
+        if claimed {
+            self.enter(Ticket(freed | LISTED), waker);
+        }
+        claimed
+    }
+
     /// The place is claimed: writes the waker and lists the task.
     #[inline]
     fn enter(&self, ticket: Ticket, waker: &Waker) {
@@ -257,8 +278,27 @@ mod tests {
     }
 
     #[test]
+    fn a_task_that_lists_instead_of_another_one_is_the_one_that_is_woken() {
+        let lone = Lone::new();
+        let waker = Waker::noop();
+        assert!(lone.list_instead(waker) && lone.is_listed());
+        assert!(lone.notify() && !lone.is_listed());
+        let ticket = lone.list(waker).expect("the place is free");
+        assert!(lone.list_instead(waker));
+        assert!(!lone.waits(ticket) && !lone.cancel(ticket));
+        assert!(lone.is_listed() && lone.notify());
+        // While the task is woken, and while it lists.
+        for busy in [WAKING, CLAIMED] {
+            lone.word.store(busy, Ordering::Relaxed);
+            assert!(!lone.list_instead(waker));
+            assert_eq!(lone.word.load(Ordering::Relaxed), busy);
+        }
+    }
+
+    #[test]
     fn a_waker_that_cannot_be_cloned_leaves_the_place_free() {
         let lone = Lone::new();
+        assert!(uncloneable::panics(|waker| lone.list_instead(waker)));
         assert!(uncloneable::panics(|waker| lone.list(waker)));
         assert!(uncloneable::panics(|waker| lone.list_only(waker)));
         let ticket = lone.list(Waker::noop()).expect("the place is free");
