@@ -12,14 +12,14 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, SystemTime};
 
-use futures_util::{SinkExt, StreamExt};
 use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
 use serde_json::json;
 use tamtam_actor::Topic;
 use tamtam_gateway::{Fault, Gateway, Limits, Method, Publication, Service};
+use tokio::io::{AsyncReadExt, AsyncWriteExt};
+use tokio::net::TcpStream;
 use tokio::sync::watch;
 use tokio::time::{MissedTickBehavior, interval, sleep};
-use tokio_tungstenite::tungstenite::Message;
 
 use super::Socket;
 use crate::apart::{self, Apart, soak_seconds};
@@ -34,7 +34,7 @@ const BESIDE: usize = 16 << 20;
 /// One latency in so many is kept.
 const KEPT_ONE_IN: usize = 8;
 /// How often each session is repeated in a soak; the middle one counts.
-const ROUNDS: usize = 3;
+const ROUNDS: usize = 5;
 
 /// How many subscribe.
 #[derive(Clone, Copy)]
@@ -146,56 +146,134 @@ impl Seen {
     }
 }
 
-/// The number behind this name in the text of a message. Readers share the processors with the gateway, so that is quick.
-fn number_of(text: &str, name: &str) -> Option<u64> {
-    let place = memchr::memmem::find(text.as_bytes(), name.as_bytes())?;
-    let rest = &text[place + name.len()..];
-    let digits = rest.bytes().take_while(u8::is_ascii_digit).count();
-    rest[..digits].parse().ok()
+/// How each message with a value begins, up to its number.
+const VALUE: &[u8] = br#"{"jsonrpc":"2.0","method":"value","params":{"subscription":1,"number":"#;
+
+/// What ends the subscription.
+const UNSUBSCRIBE: &[u8] = br#"{"jsonrpc":"2.0","id":99,"method":"unsubscribe","params":[1]}"#;
+
+/// The digits at the beginning, as a number, and what comes behind them.
+fn number(text: &[u8]) -> (u64, &[u8]) {
+    let digits = text.iter().take_while(|byte| byte.is_ascii_digit()).count();
+    let number = text[..digits]
+        .iter()
+        .fold(0, |number, digit| 10 * number + u64::from(digit - b'0'));
+    (number, &text[digits..])
 }
 
-/// Reads until it is told to end; each value that was published has come, or is known to be missed.
-async fn read(mut socket: Socket, first: u64, mut stage: watch::Receiver<Stage>) -> Seen {
-    let mut seen = Seen::default();
-    let (mut received, mut missed) = (0, 0);
-    let mut now = Stage::WarmsUp;
-    loop {
-        let frame = tokio::select! {
-            biased;
-            Ok(()) = stage.changed() => {
-                now = *stage.borrow_and_update();
-                if now == Stage::Ends {
-                    let end = r#"{"jsonrpc":"2.0","id":99,"method":"unsubscribe","params":[1]}"#;
-                    socket.stream.send(Message::text(end)).await.unwrap();
+/// The number behind this name.
+fn number_of(text: &[u8], name: &str) -> Option<u64> {
+    let place = memchr::memmem::find(text, name.as_bytes())?;
+    Some(number(&text[place + name.len()..]).0)
+}
+
+/// A subscriber's end of a WebSocket, whose frames are taken apart in place: readers share the processors with the gateway, and a
+/// library for any WebSocket takes more of them than the gateway does.
+struct Reader {
+    stream: TcpStream,
+    bytes: Box<[u8; 32 << 10]>,
+    /// Of the bytes these are there and not taken.
+    filled: std::ops::Range<usize>,
+    /// The number of the newest value of which it was told.
+    told: u64,
+    seen: Seen,
+}
+
+impl Reader {
+    fn new(stream: TcpStream, first: u64) -> Reader {
+        Reader {
+            stream,
+            bytes: Box::new([0; 32 << 10]),
+            filled: 0..0,
+            told: first,
+            seen: Seen::default(),
+        }
+    }
+
+    /// Takes what comes until it is told to end; each value that was published has come, or is known to be missed.
+    async fn read(mut self, mut stage: watch::Receiver<Stage>) -> Seen {
+        let mut now = Stage::WarmsUp;
+        loop {
+            let room = &mut self.bytes[self.filled.end..];
+            tokio::select! {
+                biased;
+                Ok(()) = stage.changed() => {
+                    now = *stage.borrow_and_update();
+                    if now == Stage::Ends {
+                        self.unsubscribe().await;
+                    }
                 }
-                continue;
+                come = self.stream.read(room) => {
+                    let come = come.expect("the connection lasts");
+                    assert!(come > 0, "the connection lasts");
+                    self.filled.end += come;
+                    if self.take(now) {
+                        return self.seen;
+                    }
+                }
             }
-            frame = socket.stream.next() => frame,
-        };
-        let Message::Text(text) = frame.expect("a frame").expect("a frame") else {
-            continue;
-        };
-        missed += number_of(&text, r#""missed":"#).expect("each message says what was missed");
-        if !text.starts_with(r#"{"jsonrpc":"2.0","method":"value""#) {
-            // The answer to the end.
-            let number = number_of(&text, r#""number":"#).expect("it says how far it had got");
-            assert_eq!(first + received + missed, number);
-            return seen;
         }
-        received += 1;
+    }
+
+    /// A frame of text, masked with zeros.
+    async fn unsubscribe(&mut self) {
+        let mut frame = vec![0x81, 0x80 | UNSUBSCRIBE.len() as u8, 0, 0, 0, 0];
+        frame.extend(UNSUBSCRIBE);
+        self.stream.write_all(&frame).await.expect("it is read");
+    }
+
+    /// Takes the frames that are there as a whole; whether the last one is the answer to the end.
+    fn take(&mut self, now: Stage) -> bool {
+        while let [first, second, more @ ..] = &self.bytes[self.filled.clone()] {
+            let (head, length) = match (*second, more) {
+                (126, [high, low, ..]) => (4, usize::from(u16::from_be_bytes([*high, *low]))),
+                (length @ 0..126, _) => (2, usize::from(length)),
+                (126, _) => break,
+                _ => panic!("no frame of these is masked, or has so many bytes"),
+            };
+            let frame = self.filled.start + head..self.filled.start + head + length;
+            if frame.end > self.filled.end {
+                break;
+            }
+            self.filled.start = frame.end;
+            // What is no text asks whether it is there.
+            if *first == 0x81 && self.take_message(frame, now) {
+                return true;
+            }
+        }
+        self.bytes.copy_within(self.filled.clone(), 0);
+        self.filled = 0..self.filled.len();
+        false
+    }
+
+    /// Takes a message; whether it is the answer to the end.
+    fn take_message(&mut self, frame: std::ops::Range<usize>, now: Stage) -> bool {
+        let text = &self.bytes[frame];
+        let Some(value) = text.strip_prefix(VALUE) else {
+            let number = number_of(text, r#""number":"#).expect("it says how far it had got");
+            let missed = number_of(text, r#""missed":"#).expect("it says what was missed since");
+            assert_eq!(self.told + missed, number);
+            return true;
+        };
+        let (number, value) = self::number(value);
+        let value = value.strip_prefix(br#","missed":"#);
+        let (missed, value) = self::number(value.expect("each message says what was missed"));
+        assert_eq!(self.told + missed + 1, number);
+        self.told = number;
         if now == Stage::Measures {
-            if seen.received % KEPT_ONE_IN as u64 == 0 {
-                let published = number_of(&text, r#""nanos":"#).expect("a value");
+            if self.seen.received % KEPT_ONE_IN as u64 == 0 {
+                let published = number_of(value, r#""nanos":"#).expect("a value");
                 let latency = nanos_now().saturating_sub(published) / 1_000;
-                seen.latencies.push(latency as u32);
+                self.seen.latencies.push(latency as u32);
             }
-            seen.received += 1;
+            self.seen.received += 1;
         }
+        false
     }
 }
 
-/// What the readers saw for so long, and how much memory the gateway has taken for all.
-async fn session(crowd: Crowd, time: Duration) -> (Seen, usize) {
+/// What the readers saw for so long, how much memory the gateway has taken for all, and how many processors meanwhile.
+async fn session(crowd: Crowd, time: Duration) -> (Seen, usize, f64) {
     let server = Apart::start("push::soak::serves");
     let (before, _) = server.memory();
     let (stage, _) = watch::channel(Stage::WarmsUp);
@@ -204,7 +282,9 @@ async fn session(crowd: Crowd, time: Duration) -> (Seen, usize) {
     for place in 0..crowd.readers + crowd.silent {
         let (socket, first) = subscribed(server.address).await;
         if place < crowd.readers {
-            reading.push(tokio::spawn(read(socket, first, stage.subscribe())));
+            // Nothing was published yet, so nothing has come that is not taken.
+            let reader = Reader::new(socket.stream.into_inner(), first);
+            reading.push(tokio::spawn(reader.read(stage.subscribe())));
         } else {
             silent.push(socket);
         }
@@ -212,9 +292,11 @@ async fn session(crowd: Crowd, time: Duration) -> (Seen, usize) {
     let publish = control.call("Market.publish", json!([true])).await;
     publish.expect("values");
     sleep(time / 4).await;
+    let used_before = server.processor_time();
     stage.send_replace(Stage::Measures);
     sleep(time).await;
     stage.send_replace(Stage::Ends);
+    let used = server.processor_time() - used_before;
     let end = control.call("Market.publish", json!([false])).await;
     end.expect("no more values");
     let mut all = Seen::default();
@@ -228,7 +310,11 @@ async fn session(crowd: Crowd, time: Duration) -> (Seen, usize) {
     let (_, most) = server.memory();
     drop(silent);
     server.end();
-    (all, most.saturating_sub(before))
+    (
+        all,
+        most.saturating_sub(before),
+        used.as_secs_f64() / time.as_secs_f64(),
+    )
 }
 
 /// A WebSocket that has subscribed, and the number behind which it begins.
@@ -265,12 +351,15 @@ fn those_that_never_read_cost_the_others_nothing_and_little_memory() {
         allow_descriptors();
         let calm_crowd = Crowd { silent: 0, ..crowd };
         let (mut calm, mut beside) = (Vec::new(), Vec::new());
-        for _ in 0..rounds {
-            for (crowd, percentiles) in [(calm_crowd, &mut calm), (crowd, &mut beside)] {
-                let (seen, memory) = session(crowd, time).await;
+        for round in 0..rounds {
+            let mut sessions = [(calm_crowd, &mut calm), (crowd, &mut beside)];
+            // Each begins as often.
+            sessions.rotate_left(round % 2);
+            for (crowd, percentiles) in sessions {
+                let (seen, memory, processors) = session(crowd, time).await;
                 let clients = crowd.readers + crowd.silent;
                 let said = format!(
-                    "{} readers and {} that never read: median {} µs, p99 {} µs, {} values a second, {} KiB of memory",
+                    "{} readers and {} that never read: median {} µs, p99 {} µs, {:.0} values a second, {} KiB of memory, {processors:.2} processors",
                     crowd.readers,
                     crowd.silent,
                     seen.percentile(50),
