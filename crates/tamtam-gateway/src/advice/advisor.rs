@@ -4,13 +4,15 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::mpsc::{Receiver, SyncSender, TrySendError, sync_channel};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::thread;
+use std::time::{Duration, Instant};
 
 use serde_json::{Value as Json, json};
 use tamtam_rows::CompressionKind;
 
 use super::ledger::{Ledger, Seen};
 use super::report;
-use crate::exchange::{Sample, Sent};
+use super::share::Share;
+use crate::exchange::{Sample, Sent, thread_cpu};
 use crate::link_meter::LinkMeter;
 use crate::weigh::Scale;
 
@@ -41,6 +43,7 @@ pub(crate) struct Advisor {
     ledger: Arc<Mutex<Ledger>>,
     left_out: AtomicU64,
     requests: AtomicU64,
+    share: Arc<Share>,
 }
 
 impl Advisor {
@@ -49,8 +52,10 @@ impl Advisor {
         let (jobs, waiting) = sync_channel(MOST_WAITING);
         let ledger = Arc::new(Mutex::new(Ledger::default()));
         let learned = Arc::clone(&ledger);
+        let share = Arc::new(Share::new(Instant::now()));
+        let taken = Arc::clone(&share);
         let thread = thread::Builder::new().name("tamtam-advice".into());
-        let started = thread.spawn(move || work(&waiting, &learned));
+        let started = thread.spawn(move || work(&waiting, &learned, &taken));
         if let Err(error) = started {
             tracing::warn!(%error, "there is no advice: its thread cannot start");
             return None;
@@ -62,13 +67,22 @@ impl Advisor {
             ledger,
             left_out: AtomicU64::new(0),
             requests: AtomicU64::new(0),
+            share,
         })
     }
 
-    /// Counts a request, and says whether its answer is to be looked at: the first, and then one in so many.
+    /// Counts a request, and says whether its answer is to be looked at: the first, and then one in so many, unless that would take
+    /// too much of a processor.
     pub(crate) fn is_next(&self) -> bool {
         let before = self.requests.fetch_add(1, Ordering::Relaxed);
-        before.is_multiple_of(self.one_in)
+        if !before.is_multiple_of(self.one_in) {
+            return false;
+        }
+        let is_left = self.share.is_left(Instant::now());
+        if !is_left {
+            self.left_out.fetch_add(1, Ordering::Relaxed);
+        }
+        is_left
     }
 
     /// Takes an answer, unless another one waits already.
@@ -98,12 +112,13 @@ fn lock(ledger: &Mutex<Ledger>) -> MutexGuard<'_, Ledger> {
     ledger.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-fn work(waiting: &Receiver<Job>, ledger: &Mutex<Ledger>) {
+fn work(waiting: &Receiver<Job>, ledger: &Mutex<Ledger>, share: &Share) {
     // Of this thread alone, in Linux.
     #[cfg(target_os = "linux")]
     let _ = rustix::process::setpriority_process(None, LOWEST_PRIORITY);
     while let Ok(job) = waiting.recv() {
         let method = job.sample.method.clone();
+        let (begun, cpu_before) = (Instant::now(), thread_cpu());
         // What an encoder does of an odd answer must not end the advice.
         let looked = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| look(job)));
         match looked {
@@ -111,6 +126,13 @@ fn work(waiting: &Receiver<Job>, ledger: &Mutex<Ledger>) {
             Ok(None) => {}
             Err(_) => tracing::error!(method, "an answer could not be looked at"),
         }
+        let now = Instant::now();
+        let used = match thread_cpu() {
+            // The system does not tell.
+            Duration::ZERO => now - begun,
+            cpu => cpu.saturating_sub(cpu_before),
+        };
+        share.take(used, now);
     }
 }
 

@@ -5,5 +5,6 @@
 mod advisor;
 mod ledger;
 mod report;
+mod share;
 
 pub(crate) use advisor::{Advisor, Job};

@@ -1,0 +1,91 @@
+//! How much of a processor the advice may take.
+
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::{Duration, Instant};
+
+/// Of one processor it takes at most one part in so many, over a while: a server that answers 50,000 calls a second would otherwise
+/// look at 50 answers, each of which costs as much as dozens of calls.
+const ONE_IN: u32 = 200;
+
+/// So much of a processor it may take at once, of what it has not taken before.
+const AT_ONCE: Duration = Duration::from_millis(250);
+
+/// How much of a processor the advice has taken, and whether it may take more.
+#[derive(Debug)]
+pub(super) struct Share {
+    begun: Instant,
+    /// Nanoseconds from the beginning up to which its share has been taken; beyond now, that of the future.
+    taken_until: AtomicU64,
+}
+
+impl Share {
+    pub(super) fn new(now: Instant) -> Share {
+        Share {
+            begun: now,
+            taken_until: AtomicU64::new(0),
+        }
+    }
+
+    /// Whether there is something of its share left.
+    pub(super) fn is_left(&self, now: Instant) -> bool {
+        let ahead = nanoseconds(ONE_IN * AT_ONCE);
+        self.taken_until.load(Ordering::Relaxed) < self.at(now) + ahead
+    }
+
+    /// It has taken so much of a processor. Called by one thread alone.
+    pub(super) fn take(&self, used: Duration, now: Instant) {
+        let taken_until = self.taken_until.load(Ordering::Relaxed).max(self.at(now));
+        let taken_until = taken_until.saturating_add(nanoseconds(ONE_IN * used));
+        self.taken_until.store(taken_until, Ordering::Relaxed);
+    }
+
+    fn at(&self, now: Instant) -> u64 {
+        nanoseconds(now.saturating_duration_since(self.begun))
+    }
+}
+
+fn nanoseconds(time: Duration) -> u64 {
+    u64::try_from(time.as_nanos()).unwrap_or(u64::MAX)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn no_more_than_a_part_of_a_processor_is_taken_over_a_while() {
+        let begun = Instant::now();
+        let share = Share::new(begun);
+        let look = Duration::from_millis(1);
+        let mut used = Duration::ZERO;
+        // As often as there is something left, a thousand times a second for an hour.
+        for milliseconds in 0..3_600_000 {
+            let now = begun + Duration::from_millis(milliseconds);
+            if share.is_left(now) {
+                share.take(look, now);
+                used += look;
+            }
+            // What it may take at once it may take at the beginning.
+            if milliseconds == 240 {
+                assert_eq!(used, Duration::from_millis(241));
+            }
+        }
+        let share_of_an_hour = Duration::from_secs(3_600) / ONE_IN;
+        let most = share_of_an_hour + AT_ONCE + look;
+        assert!((share_of_an_hour..most).contains(&used), "{used:?}");
+    }
+
+    #[test]
+    fn what_was_not_taken_is_not_kept_for_ever() {
+        let begun = Instant::now();
+        let share = Share::new(begun);
+        let later = begun + Duration::from_secs(1_000_000);
+        share.take(AT_ONCE, later);
+        assert!(!share.is_left(later));
+        assert!(share.is_left(later + Duration::from_millis(1)));
+        // One that takes long is paid for afterwards.
+        share.take(Duration::from_secs(1), later);
+        assert!(!share.is_left(later + Duration::from_secs(190)));
+        assert!(share.is_left(later + Duration::from_secs(201)));
+    }
+}
