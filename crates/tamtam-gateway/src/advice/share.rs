@@ -8,7 +8,10 @@ use std::time::{Duration, Instant};
 const ONE_IN: u32 = 200;
 
 /// So much of a processor it may take at once, of what it has not taken before.
-const AT_ONCE: Duration = Duration::from_millis(250);
+const AT_ONCE: Duration = Duration::from_millis(50);
+
+/// So many answers are looked at whatever they cost: of the first ones there is the most to be learned.
+const FIRST: u64 = 32;
 
 /// How much of a processor the advice has taken, and whether it may take more.
 #[derive(Debug)]
@@ -16,6 +19,7 @@ pub(super) struct Share {
     begun: Instant,
     /// Nanoseconds from the beginning up to which its share has been taken; beyond now, that of the future.
     taken_until: AtomicU64,
+    looks: AtomicU64,
 }
 
 impl Share {
@@ -23,20 +27,23 @@ impl Share {
         Share {
             begun: now,
             taken_until: AtomicU64::new(0),
+            looks: AtomicU64::new(0),
         }
     }
 
     /// Whether there is something of its share left.
     pub(super) fn is_left(&self, now: Instant) -> bool {
         let ahead = nanoseconds(ONE_IN * AT_ONCE);
-        self.taken_until.load(Ordering::Relaxed) < self.at(now) + ahead
+        self.looks.load(Ordering::Relaxed) < FIRST
+            || self.taken_until.load(Ordering::Relaxed) < self.at(now) + ahead
     }
 
-    /// It has taken so much of a processor. Called by one thread alone.
+    /// A look has taken so much of a processor. Called by one thread alone.
     pub(super) fn take(&self, used: Duration, now: Instant) {
         let taken_until = self.taken_until.load(Ordering::Relaxed).max(self.at(now));
         let taken_until = taken_until.saturating_add(nanoseconds(ONE_IN * used));
         self.taken_until.store(taken_until, Ordering::Relaxed);
+        self.looks.fetch_add(1, Ordering::Relaxed);
     }
 
     fn at(&self, now: Instant) -> u64 {
@@ -66,8 +73,8 @@ mod tests {
                 used += look;
             }
             // What it may take at once it may take at the beginning.
-            if milliseconds == 240 {
-                assert_eq!(used, Duration::from_millis(241));
+            if milliseconds == 40 {
+                assert_eq!(used, Duration::from_millis(41));
             }
         }
         let share_of_an_hour = Duration::from_secs(3_600) / ONE_IN;
@@ -79,13 +86,27 @@ mod tests {
     fn what_was_not_taken_is_not_kept_for_ever() {
         let begun = Instant::now();
         let share = Share::new(begun);
+        for _ in 0..FIRST {
+            share.take(Duration::ZERO, begun);
+        }
         let later = begun + Duration::from_secs(1_000_000);
         share.take(AT_ONCE, later);
         assert!(!share.is_left(later));
         assert!(share.is_left(later + Duration::from_millis(1)));
         // One that takes long is paid for afterwards.
         share.take(Duration::from_secs(1), later);
-        assert!(!share.is_left(later + Duration::from_secs(190)));
+        assert!(!share.is_left(later + Duration::from_secs(199)));
         assert!(share.is_left(later + Duration::from_secs(201)));
+    }
+
+    #[test]
+    fn the_first_ones_are_looked_at_whatever_they_cost() {
+        let begun = Instant::now();
+        let share = Share::new(begun);
+        for _ in 0..FIRST {
+            assert!(share.is_left(begun));
+            share.take(Duration::from_secs(1), begun);
+        }
+        assert!(!share.is_left(begun));
     }
 }
