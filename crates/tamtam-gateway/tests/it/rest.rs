@@ -279,7 +279,7 @@ fn only_what_is_larger_than_the_threshold_is_compressed() {
 }
 
 /// A service whose table comes in parts, and how many of them were taken.
-fn streaming(parts: u32, of: u32) -> (Gateway, Arc<AtomicU32>) {
+pub(crate) fn streaming(parts: u32, of: u32) -> (Gateway, Arc<AtomicU32>) {
     let taken = Arc::new(AtomicU32::new(0));
     let counted = Arc::clone(&taken);
     let stream = Method::blocking("all", move |(): ()| {

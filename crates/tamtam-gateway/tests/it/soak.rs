@@ -1,6 +1,6 @@
-//! A gateway in a process of its own, whose memory is its alone: bombs, and honest clients among hostile ones.
+//! A gateway in a process of its own, whose memory is its alone: bombs, long tables, and honest clients among hostile ones.
 //!
-//! `TAMTAM_SOAK_SECONDS` makes the last test longer, and stricter.
+//! `TAMTAM_SOAK_SECONDS` makes the table longer, and the last test longer and stricter.
 
 use std::io::Write;
 use std::net::SocketAddr;
@@ -20,6 +20,7 @@ use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::{TcpSocket, TcpStream};
 
 use crate::apart::{self, Apart, soak_seconds};
+use crate::rest;
 use crate::world::{kit, request, run, send_over};
 
 const MIB: usize = 1 << 20;
@@ -100,6 +101,52 @@ fn a_bomb_costs_no_more_than_the_limit() {
                     "{path} {name}: {before} became {most} bytes"
                 );
             }
+        }
+        server.end();
+    });
+}
+
+/// Rows of a part of a long table.
+const ROWS_OF_A_PART: u32 = 10_000;
+
+/// Parts of a long table: three million rows, or ten in a soak.
+fn parts() -> u32 {
+    if soak_seconds().is_some() { 1_000 } else { 300 }
+}
+
+/// No test: what the next one calls, in a process of its own.
+#[test]
+#[ignore = "the next test starts it"]
+fn serves_a_long_table() {
+    apart::serve(|| rest::streaming(parts(), ROWS_OF_A_PART).0);
+}
+
+#[test]
+fn a_long_table_takes_the_memory_of_a_few_parts() {
+    /// What no table takes: less than this one has in JSON.
+    const MOST: usize = 64 * MIB;
+    run(|| async {
+        let server = Apart::start("soak::serves_a_long_table");
+        for accept in ["application/vnd.tamtam.rows", "application/json"] {
+            let mut sender = connect(server.address).await;
+            let asked = request("GET", "/rest/Stream/all").header("accept", accept);
+            let asked = asked.body(Full::default()).unwrap();
+            let response = sender.send_request(asked).await.unwrap();
+            assert_eq!(response.status(), 200, "{accept}");
+            let mut body = response.into_body();
+            let (mut bytes, mut rows) = (0, 0);
+            while let Some(frame) = body.frame().await {
+                let part = frame.expect("the answer is whole").into_data().unwrap();
+                bytes += part.len();
+                rows += memchr::memchr_iter(b'{', &part).count();
+            }
+            let (_, most) = server.memory();
+            println!("{accept}: {bytes} bytes, {} KiB of memory", most >> 10);
+            if accept == "application/json" {
+                assert_eq!(rows, (parts() * ROWS_OF_A_PART) as usize);
+                assert!(bytes > MOST, "it would have room as a whole");
+            }
+            assert!(most <= MOST, "{accept}: {most} bytes");
         }
         server.end();
     });
