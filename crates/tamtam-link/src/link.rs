@@ -437,7 +437,7 @@ impl LinkBuilder {
         self
     }
 
-    /// Numbers the questions of a thread so that whoever answers can tell at which [seat](own_seat) it waits.
+    /// Numbers the questions of a thread so that the side that answers can tell at which [seat](crate::own_seat) it waits.
     #[doc(hidden)]
     pub fn ask_from_seats(mut self) -> Self {
         self.has_seats = true;

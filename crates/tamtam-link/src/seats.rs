@@ -1,8 +1,7 @@
 //! For which threads of the other side answers are, as far as their carrier has to know it: to wake those, and no others.
 //!
 //! Where a link has [seats](crate::LinkBuilder::ask_from_seats), a thread that asks has one for good, and the numbers of its questions have that in their low bits.
-//! The other side need not know: whoever answers by that number can tell the seat, and one who answers a link without seats wakes at some seats of a carrier
-//! at which no thread waits.
+//! The other side need not know: it tells the seat by the number that it answers. For a link without seats it looks at some at which no thread waits.
 
 use std::cell::Cell;
 use std::sync::atomic::{AtomicU8, Ordering};

@@ -261,7 +261,7 @@ impl Reader {
         assert_eq!(self.told + missed + 1, number);
         self.told = number;
         if now == Stage::Measures {
-            if self.seen.received % KEPT_ONE_IN as u64 == 0 {
+            if self.seen.received.is_multiple_of(KEPT_ONE_IN as u64) {
                 let published = number_of(value, r#""nanos":"#).expect("a value");
                 let latency = nanos_now().saturating_sub(published) / 1_000;
                 self.seen.latencies.push(latency as u32);
