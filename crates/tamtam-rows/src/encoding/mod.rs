@@ -36,6 +36,8 @@ pub(crate) mod text;
 pub(crate) mod text_blocks;
 #[cfg(feature = "text")]
 mod text_reader;
+#[cfg(feature = "text")]
+mod text_writer;
 #[cfg(feature = "xml-rpc")]
 mod xml_rpc;
 

@@ -3,7 +3,8 @@
 use super::Encoding;
 use super::inlet::{Inlet, Refusal};
 use super::intake::Intake;
-use crate::cell_text::{self, Integer};
+use super::text_writer::{MARK, write_quoted, write_rows};
+use crate::cell_text::Integer;
 use crate::error::counted;
 use crate::{DecodeError, EncodeError, Kind, Limits, NullTexts, Rows, Schema, Values};
 
@@ -91,34 +92,7 @@ impl Encoding for Text {
             }
             end_line(out);
         }
-        out.reserve(rows.len() * rows.schema().len() * 4);
-        for row in 0..rows.len() {
-            for (field, column) in rows.fields() {
-                if !column.is_null(row) {
-                    match column.values() {
-                        Values::Text(texts) => {
-                            write_quoted(texts.get(row).as_bytes(), self.delimiter, out);
-                        }
-                        Values::Bytes(slices) if slices.get(row).is_empty() => {
-                            out.extend_from_slice(b"\"\"");
-                        }
-                        values => {
-                            cell_text::write(values, field.kind(), row, out).map_err(|reason| {
-                                EncodeError::Value {
-                                    form: self.name(),
-                                    column: field.name().to_owned(),
-                                    row,
-                                    reason: reason.to_owned(),
-                                }
-                            })?
-                        }
-                    }
-                }
-                out.push(self.delimiter);
-            }
-            end_line(out);
-        }
-        Ok(())
+        write_rows(*self, rows, out)
     }
 
     fn decode(
@@ -142,25 +116,6 @@ fn end_line(out: &mut [u8]) {
     if let Some(last) = out.last_mut() {
         *last = b'\n';
     }
-}
-
-const MARK: &[u8] = "\u{feff}".as_bytes();
-
-/// A text, in quotes if it would be taken for something else without.
-fn write_quoted(text: &[u8], delimiter: u8, out: &mut Vec<u8>) {
-    let needs = |&byte: &u8| byte == delimiter || matches!(byte, b'"' | b'\n' | b'\r');
-    if !text.is_empty() && !text.iter().any(needs) && !text.starts_with(MARK) {
-        out.extend_from_slice(text);
-        return;
-    }
-    out.push(b'"');
-    for (index, part) in text.split(|&byte| byte == b'"').enumerate() {
-        if index > 0 {
-            out.extend_from_slice(b"\"\"");
-        }
-        out.extend_from_slice(part);
-    }
-    out.push(b'"');
 }
 
 /// Whether a text that stands for a null wherever it is does so here.
