@@ -76,7 +76,7 @@ impl DirectOutlet for Memory {
         has_room
     }
 
-    fn show(&mut self) -> Option<Call> {
+    fn show(&mut self, _: Seats) -> Option<Call> {
         let put: Vec<u8> = self.put.drain(..).collect();
         self.wire.show(&put);
         None

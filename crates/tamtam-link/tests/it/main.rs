@@ -17,6 +17,7 @@ mod messages;
 mod next_process;
 mod partners;
 mod release;
+mod seats;
 mod stepped;
 #[cfg(feature = "tls")]
 mod tls;

@@ -11,7 +11,7 @@ use std::time::{Duration, Instant};
 
 use tamtam_actor::link::AwaitedAnswer;
 use tamtam_ipc::{CarrierReader, CarrierSeats, SEATS, Wait};
-use tamtam_link::own_seat;
+use tamtam_link::{Seats, own_seat};
 
 use super::{KEEP, LOOK, Received, STREAK};
 use crate::carried::{Beside, read_memory};
@@ -33,6 +33,9 @@ const LOOK_BESIDE: Duration = Duration::from_millis(100);
 const TICKS_BESIDE: u32 = 100;
 /// And so often where nothing comes: each look takes a thread some time, and only a process that has spoiled the memory is found by it.
 const SELDOM: Duration = Duration::from_secs(1);
+
+// A link says by a bit for each seat where it is answered.
+const _: () = assert!(SEATS == Seats::BITS as usize);
 
 pub(super) struct InMemory {
     seats: CarrierSeats,
@@ -235,7 +238,8 @@ impl InMemory {
                 continue;
             }
             pause = LOOK_BESIDE;
-            if self.read() == Some(false) {
+            // What ends it may have been read by an asker, and then nothing is left to be read.
+            if self.read() == Some(false) || self.is_over.load(Ordering::SeqCst) {
                 break;
             }
             let before = std::mem::replace(&mut asked, asked_now());
@@ -339,6 +343,7 @@ impl InMemory {
 mod tests {
     use std::os::unix::net::UnixStream;
 
+    use tamtam_ipc::CarrierWriter;
     use tamtam_link::Link;
 
     use super::*;
@@ -369,19 +374,49 @@ mod tests {
         }
     }
 
+    /// The memory, and what is at its other side.
+    struct Sides {
+        memory: Arc<InMemory>,
+        there: (CarrierWriter, CarrierReader),
+        _link: Link,
+        /// They are open as long as this.
+        _ends: (CarrierWriter, UnixStream),
+    }
+
+    fn sides() -> Sides {
+        let (writer, reader) = tamtam_ipc::carrier(4096).unwrap();
+        let there = tamtam_ipc::attach(reader.memory().try_clone_to_owned().unwrap()).unwrap();
+        let (socket, other_socket) = UnixStream::pair().unwrap();
+        let beside = Beside::new(Arc::new(socket), reader.seats().waker());
+        let (link, inbound) = Link::builder().build(|| {});
+        Sides {
+            memory: InMemory::new(Received::new(inbound), reader, beside),
+            there,
+            _link: link,
+            _ends: (writer, other_socket),
+        }
+    }
+
+    #[test]
+    fn nonsense_that_an_asker_has_read_ends_the_thread_of_the_link_too() {
+        tamtam_testing::within(Duration::from_secs(20), || {
+            let mut sides = sides();
+            // Nothing that a link says begins so.
+            sides.there.0.write_to(&[0xff; 64], Seats::MAX).unwrap();
+            sides.memory.while_waiting(&mut FromHere::default(), None);
+            assert!(sides.memory.is_over());
+            sides.memory.read_all(&AtomicU64::new(0));
+        });
+    }
+
     #[test]
     fn what_is_answered_here_wakes_who_waits_at_a_seat() {
         tamtam_testing::within(Duration::from_secs(20), || {
-            let (_writer, reader) = tamtam_ipc::carrier(4096).unwrap();
-            let memory = reader.memory().try_clone_to_owned().unwrap();
-            let _other = tamtam_ipc::attach(memory).unwrap();
-            let (socket, _its_other_end) = UnixStream::pair().unwrap();
-            let beside = Beside::new(Arc::new(socket), reader.seats().waker());
-            let (_link, inbound) = Link::builder().build(|| {});
-            let memory = InMemory::new(Received::new(inbound), reader, beside);
+            let sides = sides();
+            let memory = &sides.memory;
             for _ in 0..100 {
                 let answer = FromHere::default();
-                let (mut awaited, waiting) = (answer.clone(), Arc::clone(&memory));
+                let (mut awaited, waiting) = (answer.clone(), Arc::clone(memory));
                 let waits = std::thread::spawn(move || waiting.while_waiting(&mut awaited, None));
                 let waker = loop {
                     if let Some(waker) = lock(&answer.waker).take() {
