@@ -196,6 +196,8 @@ mod tests {
         }
     }
 
+    // Miri may give the functions of a waker several addresses: a clone is then another waker, and is woken beside the first.
+    #[cfg_attr(miri, ignore)]
     #[test]
     fn a_wake_makes_one_poll_due_and_wakes_the_task_that_has_polled() {
         let woken = Woken::new(false);
