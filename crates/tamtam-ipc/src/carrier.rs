@@ -91,6 +91,11 @@ impl Shared {
         met.is_none_or(|party| party.look().is_none()) && self.meets_none()
     }
 
+    /// The words to sleep on for the end of the other process.
+    fn lives(&self) -> impl Iterator<Item = (&Futex, u32, Scope)> {
+        party::lives(self.segment.parties(), self.segment.member().stay())
+    }
+
     #[cold]
     fn meets_none(&self) -> bool {
         let own = self.segment.member().stay();
@@ -381,8 +386,7 @@ impl CarrierWriter {
                 }
             }
         };
-        let own = shared.segment.member().stay();
-        let lives = || party::lives(shared.segment.parties(), own);
+        let lives = || shared.lives();
         let _ = control.writer.wait(Wait::Adaptive, None, is_there, lives);
         outcome
     }
@@ -433,17 +437,13 @@ impl CarrierReader {
         self.shared.segment.memory()
     }
 
-    fn direction(&self) -> usize {
-        self.shared.reading()
-    }
-
     /// How many bytes are there.
     ///
     /// # Errors
     ///
     /// [`CarrierError::Corrupt`].
     pub fn len(&self) -> Result<usize, CarrierError> {
-        let control = self.shared.control(self.direction());
+        let control = self.shared.control(self.shared.reading());
         let there = self.cursor.there(control, self.shared.size);
         there.map_err(|_| CarrierError::Corrupt)
     }
@@ -461,7 +461,7 @@ impl CarrierReader {
     /// [`CarrierError`] if nothing is there and no process will write more.
     pub fn read(&mut self, bytes: &mut [u8]) -> Result<usize, CarrierError> {
         let size = self.shared.size;
-        let direction = self.direction();
+        let direction = self.shared.reading();
         let control = self.shared.control(direction);
         // Before the count is looked at: what was written before the end is there.
         let is_over = self.cursor.is_over(control);
@@ -499,7 +499,7 @@ impl CarrierReader {
         deadline: Option<Instant>,
         is_wanted: impl Fn() -> bool,
     ) -> Result<bool, CarrierError> {
-        let control = self.shared.control(self.direction());
+        let control = self.shared.control(self.shared.reading());
         let mut outcome = Ok(true);
         let is_there = || {
             match self.len() {
@@ -513,8 +513,7 @@ impl CarrierReader {
             }
             true
         };
-        let own = self.shared.segment.member().stay();
-        let lives = || party::lives(self.shared.segment.parties(), own);
+        let lives = || self.shared.lives();
         match control
             .reader
             .wait(Wait::Adaptive, deadline, is_there, lives)
@@ -529,7 +528,7 @@ impl CarrierReader {
     pub fn waker(&self) -> CarrierWaker {
         CarrierWaker {
             shared: Arc::clone(&self.shared),
-            direction: self.direction(),
+            direction: self.shared.reading(),
             places: Places::NONE.and(Place::Reader),
         }
     }
@@ -627,7 +626,7 @@ impl CarrierSeats {
         let mut look = self.look(is_over);
         let is_there = || look() || self.shared.was_left();
         let bell = self.control().bell(Place::Reader);
-        bell.wait(Wait::Adaptive, deadline, is_there, || self.lives())
+        bell.wait(Wait::Adaptive, deadline, is_there, || self.shared.lives())
             .is_ok()
     }
 
@@ -637,7 +636,7 @@ impl CarrierSeats {
         let control = self.control();
         let is_there = || is_over() || control.is_ended() || self.shared.was_left();
         let bell = control.bell(Place::Rest);
-        bell.wait(Wait::Park, Some(deadline), is_there, || self.lives())
+        bell.wait(Wait::Park, Some(deadline), is_there, || self.shared.lives())
             .is_ok()
     }
 
@@ -654,11 +653,6 @@ impl CarrierSeats {
             let handled = self.shared.handled.load(Ordering::Acquire);
             control.has_more_than(handled) || is_over() || control.is_ended()
         }
-    }
-
-    fn lives(&self) -> impl Iterator<Item = (&Futex, u32, Scope)> {
-        let own = self.shared.segment.member().stay();
-        party::lives(self.shared.segment.parties(), own)
     }
 
     /// Wakes who waits at the seat, from any thread of this process. What it is to see was written before, by a sequentially consistent exchange.
@@ -679,7 +673,7 @@ impl CarrierSeats {
 
 impl Drop for CarrierReader {
     fn drop(&mut self) {
-        self.cursor.end(self.shared.control(self.direction()));
+        self.cursor.end(self.shared.control(self.shared.reading()));
     }
 }
 

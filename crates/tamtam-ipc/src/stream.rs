@@ -341,7 +341,12 @@ mod loom_tests {
                     .reader
                     .wait(Wait::Park, None, is_there_or_over, std::iter::empty);
             wait.unwrap();
-            if !is_there() {
+            self.take(cursor)
+        }
+
+        /// Takes a byte, if one is there.
+        fn take(&self, cursor: &mut ReadCursor) -> Option<u8> {
+            if cursor.there(&self.control, 2).unwrap() == 0 {
                 return None;
             }
             let place = cursor.place(2);
@@ -374,11 +379,7 @@ mod loom_tests {
                 bell.wait(Wait::Park, None, is_there, std::iter::empty)
                     .unwrap();
                 let mut cursor = self.cursor.lock();
-                if cursor.there(control, 2).unwrap() > 0 {
-                    let place = cursor.place(2);
-                    // SAFETY: it was shown, so the byte is the reader's.
-                    let byte = self.model.bytes[place].with(|it| unsafe { *it });
-                    cursor.show(control, 1);
+                if let Some(byte) = self.model.take(&mut cursor) {
                     self.answered[usize::from(byte)].store(1, Ordering::Relaxed);
                     self.handled.store(cursor.position(), Ordering::Release);
                 }
