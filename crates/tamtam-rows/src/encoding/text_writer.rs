@@ -92,8 +92,7 @@ impl<'a> Cells<'a> {
 
 /// Whether no value has a byte for which it needs quotes: by one look at all of them together.
 fn are_plain(texts: &Strings, delimiter: u8) -> bool {
-    let needs =
-        |byte: u8| byte == delimiter || matches!(byte, b'"' | b'\n' | b'\r' | FIRST_OF_MARK);
+    let needs = |byte: u8| asks_for_quotes(byte, delimiter) || byte == FIRST_OF_MARK;
     let has_some = |chunk: &[u8]| chunk.iter().fold(false, |any, byte| any | needs(*byte));
     !texts.all().as_bytes().chunks(LANES).any(has_some)
 }
@@ -265,12 +264,18 @@ const fn digits_of(number: usize) -> [u8; 3] {
     ]
 }
 
+/// Whether a text with this byte anywhere needs quotes.
+#[inline]
+fn asks_for_quotes(byte: u8, delimiter: u8) -> bool {
+    byte == delimiter || matches!(byte, b'"' | b'\n' | b'\r')
+}
+
 pub(super) const MARK: &[u8] = "\u{feff}".as_bytes();
 const FIRST_OF_MARK: u8 = MARK[0];
 
 /// A text, in quotes if it would be taken for something else without.
 pub(super) fn write_quoted(text: &[u8], delimiter: u8, out: &mut Vec<u8>) {
-    let needs = |&byte: &u8| byte == delimiter || matches!(byte, b'"' | b'\n' | b'\r');
+    let needs = |byte: &u8| asks_for_quotes(*byte, delimiter);
     if !text.is_empty() && !text.iter().any(needs) && !text.starts_with(MARK) {
         out.extend_from_slice(text);
         return;
