@@ -62,8 +62,7 @@ pub(super) struct InMemory {
     streak_in_vain: AtomicU32,
 }
 
-/// Wakes who waits at a seat: for an answer that another thread has read, and for one that did not come over the link, since the reply had come back to
-/// this process.
+/// Wakes the thread that waits at a seat: for an answer that another one has read, and for one that does not come over the link.
 struct SeatBell {
     /// Not held: who waits for something keeps what wakes it, perhaps until it waits for something else, and the memory is to go before.
     memory: Weak<InMemory>,
