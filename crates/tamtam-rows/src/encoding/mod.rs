@@ -31,6 +31,8 @@ mod names;
 #[cfg(feature = "parquet")]
 mod parquet;
 #[cfg(feature = "text")]
+mod short_cell;
+#[cfg(feature = "text")]
 pub(crate) mod text;
 #[cfg(feature = "text")]
 pub(crate) mod text_blocks;

@@ -1,33 +1,66 @@
 //! Rows as lines of delimited text.
+//!
+//! Most cells of most tables are a few bytes. A block of rows at a time, each column makes of each of its cells, with the delimiter behind
+//! it, a word ([`ShortCell`]): of several integers at once, since it does not ask how many digits they have. Then the words of all columns
+//! are joined, row by row. What does not fit into a word is written where it comes.
 
 use super::Text;
+use super::short_cell::ShortCell;
 use crate::cell_text;
+use crate::kernels::vectorised;
 use crate::{Column, EncodeError, Encoding, Field, Kind, Rows, Strings, Values};
+
+/// So many words a block has at most, unless a row has more: they stay in the cache nearest to the core.
+const BLOCK: usize = 1 << 10;
 
 /// The lines of all rows.
 pub(super) fn write_rows(form: Text, rows: &Rows, out: &mut Vec<u8>) -> Result<(), EncodeError> {
-    let delimiter = form.delimiter;
-    let columns = rows.fields();
-    let columns: Vec<_> = columns
-        .map(|(field, column)| (Cells::of(field, column, delimiter), field, column))
+    let columns: Vec<_> = rows.fields().collect();
+    let Some(last) = columns.len().checked_sub(1) else {
+        return Ok(());
+    };
+    let behind = |index: usize| if index == last { b'\n' } else { form.delimiter };
+    let sources: Vec<_> = columns
+        .iter()
+        .map(|(field, column)| Cells::of(field, column, form.delimiter))
         .collect();
     out.reserve(rows.len() * columns.len() * 4);
     let mut lines = Lines::new(out);
-    for row in 0..rows.len() {
-        for (cells, field, column) in &columns {
-            if !column.is_null(row) {
-                cells
-                    .write(row, &mut lines)
+    let height = (BLOCK / columns.len()).max(1);
+    let mut block = vec![ShortCell::NONE; height.min(rows.len()) * columns.len()];
+    for first in (0..rows.len()).step_by(height) {
+        let count = height.min(rows.len() - first);
+        let block = &mut block[..count * columns.len()];
+        for (index, cells) in block.chunks_exact_mut(count).enumerate() {
+            sources[index].fill(first, cells, behind(index));
+            if let Some(nulls) = columns[index].1.nulls() {
+                for (row, cell) in cells.iter_mut().enumerate() {
+                    if nulls.is_null(first + row) {
+                        *cell = ShortCell::of(b"", behind(index));
+                    }
+                }
+            }
+        }
+        for row in 0..count {
+            let mut index = 0;
+            loop {
+                index += lines.join(block, row + index * count, count);
+                if index == columns.len() {
+                    break;
+                }
+                // One that has no word.
+                sources[index]
+                    .write(first + row, &mut lines)
                     .map_err(|reason| EncodeError::Value {
                         form: form.name(),
-                        column: field.name().to_owned(),
-                        row,
+                        column: columns[index].0.name().to_owned(),
+                        row: first + row,
                         reason: reason.to_owned(),
                     })?;
+                lines.push(behind(index));
+                index += 1;
             }
-            lines.push(delimiter);
         }
-        lines.end_line();
     }
     lines.flush();
     Ok(())
@@ -66,17 +99,44 @@ impl<'a> Cells<'a> {
         }
     }
 
-    #[inline]
+    /// The words of as many rows as there are cells, also of those that are null.
+    fn fill(&self, first: usize, cells: &mut [ShortCell], behind: u8) {
+        let rows = first..first + cells.len();
+        match self {
+            Cells::I8(values) => signed(&values[rows], cells, behind),
+            Cells::I16(values) => signed(&values[rows], cells, behind),
+            Cells::I32(values) => signed(&values[rows], cells, behind),
+            Cells::I64(values) => signed(&values[rows], cells, behind),
+            Cells::U8(values) => unsigned(&values[rows], cells, behind),
+            Cells::U16(values) => unsigned(&values[rows], cells, behind),
+            Cells::U32(values) => unsigned(&values[rows], cells, behind),
+            Cells::U64(values) => unsigned(&values[rows], cells, behind),
+            Cells::Plain(texts) => {
+                let all = texts.all().as_bytes();
+                for (cell, row) in cells.iter_mut().zip(rows) {
+                    let place = texts.ends().range(row);
+                    *cell = if place.is_empty() {
+                        ShortCell::of(b"\"\"", behind)
+                    } else {
+                        ShortCell::of_part(all, place, behind)
+                    };
+                }
+            }
+            Cells::Quoted(..) | Cells::Other(..) => cells.fill(ShortCell::NONE),
+        }
+    }
+
+    /// Writes a value that has no word.
     fn write(&self, row: usize, lines: &mut Lines<'_>) -> Result<(), &'static str> {
         match self {
-            Cells::I8(values) => lines.signed(values[row].into()),
-            Cells::I16(values) => lines.signed(values[row].into()),
-            Cells::I32(values) => lines.signed(values[row].into()),
-            Cells::I64(values) => lines.signed(values[row]),
-            Cells::U8(values) => lines.unsigned(values[row].into()),
-            Cells::U16(values) => lines.unsigned(values[row].into()),
-            Cells::U32(values) => lines.unsigned(values[row].into()),
-            Cells::U64(values) => lines.unsigned(values[row]),
+            Cells::I8(values) => lines.integer(values[row]),
+            Cells::I16(values) => lines.integer(values[row]),
+            Cells::I32(values) => lines.integer(values[row]),
+            Cells::I64(values) => lines.integer(values[row]),
+            Cells::U8(values) => lines.integer(values[row]),
+            Cells::U16(values) => lines.integer(values[row]),
+            Cells::U32(values) => lines.integer(values[row]),
+            Cells::U64(values) => lines.integer(values[row]),
             Cells::Plain(texts) => lines.text(texts, row),
             Cells::Quoted(texts, delimiter) => {
                 write_quoted(texts.get(row).as_bytes(), *delimiter, lines.whole());
@@ -88,6 +148,22 @@ impl<'a> Cells<'a> {
         }
         Ok(())
     }
+}
+
+fn signed<N: Copy + Into<i64>>(values: &[N], cells: &mut [ShortCell], behind: u8) {
+    vectorised(|| {
+        for (cell, value) in cells.iter_mut().zip(values) {
+            *cell = ShortCell::of_signed((*value).into(), behind);
+        }
+    });
+}
+
+fn unsigned<N: Copy + Into<u64>>(values: &[N], cells: &mut [ShortCell], behind: u8) {
+    vectorised(|| {
+        for (cell, value) in cells.iter_mut().zip(values) {
+            *cell = ShortCell::of_unsigned((*value).into(), behind);
+        }
+    });
 }
 
 /// Whether no value has a byte for which it needs quotes: by one look at all of them together.
@@ -143,125 +219,56 @@ impl<'o> Lines<'o> {
         }
     }
 
-    /// The delimiter behind a cell, of which the line's end may take the place.
+    /// Appends each `step`th of these cells, from the `place`th on, up to the first one that has no word; how many.
     #[inline]
+    fn join(&mut self, cells: &[ShortCell], mut place: usize, step: usize) -> usize {
+        let mut used = self.used;
+        let mut count = 0;
+        while let Some((bytes, length)) = cells.get(place).and_then(|cell| cell.bytes()) {
+            // What is behind the cell's own bytes is written over by what follows.
+            if let Some(room) = self.room.get_mut(used..used + bytes.len()) {
+                room.copy_from_slice(&bytes);
+                used += length;
+                place += step;
+                count += 1;
+            } else {
+                self.out.extend_from_slice(&self.room[..used]);
+                used = 0;
+            }
+        }
+        self.used = used;
+        count
+    }
+
+    /// The delimiter behind a cell, or the line's end.
     fn push(&mut self, delimiter: u8) {
         self.make_room();
         self.room[self.used] = delimiter;
         self.used += 1;
     }
 
-    /// A line feed instead of the delimiter behind the last cell.
-    #[inline]
-    fn end_line(&mut self) {
-        if let Some(last) = self.used.checked_sub(1) {
-            self.room[last] = b'\n';
-        }
-    }
-
-    #[inline]
-    fn signed(&mut self, value: i64) {
+    fn integer(&mut self, value: impl itoa::Integer) {
+        let mut buffer = itoa::Buffer::new();
         self.make_room();
-        if value < 0 {
-            self.room[self.used] = b'-';
-            self.used += 1;
-        }
-        self.digits(value.unsigned_abs());
+        let digits = buffer.format(value).as_bytes();
+        self.room[self.used..][..digits.len()].copy_from_slice(digits);
+        self.used += digits.len();
     }
 
-    #[inline]
-    fn unsigned(&mut self, value: u64) {
-        self.make_room();
-        self.digits(value);
-    }
-
-    /// The digits of a number for which there is room.
-    #[inline]
-    fn digits(&mut self, value: u64) {
-        if value < 1_000 {
-            self.leading(value as usize);
-        } else if value < 1_000_000 {
-            self.leading(value as usize / 1_000);
-            self.following(value as usize % 1_000);
-        } else {
-            let mut buffer = itoa::Buffer::new();
-            let digits = buffer.format(value).as_bytes();
-            self.room[self.used..][..digits.len()].copy_from_slice(digits);
-            self.used += digits.len();
-        }
-    }
-
-    /// The first up to three digits.
-    #[inline]
-    fn leading(&mut self, value: usize) {
-        let [digits @ .., count] = LEADING[value];
-        self.room[self.used..][..3].copy_from_slice(&digits);
-        self.used += usize::from(count);
-    }
-
-    /// Three digits behind others.
-    #[inline]
-    fn following(&mut self, value: usize) {
-        self.room[self.used..][..3].copy_from_slice(&FOLLOWING[value]);
-        self.used += 3;
-    }
-
-    /// A text that needs no quotes.
-    #[inline]
+    /// A text that needs no quotes, and has at least one byte.
     fn text(&mut self, texts: &Strings, row: usize) {
         let all = texts.all().as_bytes();
         let place = texts.ends().range(row);
-        let length = place.len();
-        if length == 0 {
-            self.make_room();
-            self.room[self.used..][..2].copy_from_slice(b"\"\"");
-            self.used += 2;
-        } else if length <= STEP
+        match all[place.start..].first_chunk::<STEP>() {
             // What is copied too much is written over by what follows.
-            && let Some(step) = all.get(place.start..place.start + STEP)
-        {
-            self.make_room();
-            self.room[self.used..][..STEP].copy_from_slice(step);
-            self.used += length;
-        } else {
-            self.whole().extend_from_slice(&all[place]);
+            Some(step) if place.len() <= STEP => {
+                self.make_room();
+                self.room[self.used..][..STEP].copy_from_slice(step);
+                self.used += place.len();
+            }
+            _ => self.whole().extend_from_slice(&all[place]),
         }
     }
-}
-
-/// Of each number below 1,000 its digits, and how many they are.
-const LEADING: [[u8; 4]; 1_000] = {
-    let mut all = [[0; 4]; 1_000];
-    let mut number = 0;
-    while number < 1_000 {
-        let [hundreds, tens, ones] = digits_of(number);
-        all[number] = match number {
-            0..10 => [ones, 0, 0, 1],
-            10..100 => [tens, ones, 0, 2],
-            _ => [hundreds, tens, ones, 3],
-        };
-        number += 1;
-    }
-    all
-};
-
-/// Of each number below 1,000 three digits.
-const FOLLOWING: [[u8; 3]; 1_000] = {
-    let mut all = [[0; 3]; 1_000];
-    let mut number = 0;
-    while number < 1_000 {
-        all[number] = digits_of(number);
-        number += 1;
-    }
-    all
-};
-
-const fn digits_of(number: usize) -> [u8; 3] {
-    [
-        b'0' + (number / 100) as u8,
-        b'0' + (number / 10 % 10) as u8,
-        b'0' + (number % 10) as u8,
-    ]
 }
 
 /// Whether a text with this byte anywhere needs quotes.
@@ -293,7 +300,7 @@ pub(super) fn write_quoted(text: &[u8], delimiter: u8, out: &mut Vec<u8>) {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::Schema;
+    use crate::{Nulls, Schema};
 
     fn written(columns: Vec<(Field, Column)>) -> String {
         let (fields, columns): (Vec<_>, Vec<_>) = columns.into_iter().unzip();
@@ -351,6 +358,41 @@ mod tests {
                 (Field::new("other", Kind::Text), column()),
             ]);
             assert!(text == expected, "up to {longest}");
+        }
+    }
+
+    #[test]
+    fn each_cell_is_in_its_place_however_many_columns_there_are() {
+        for (columns, count) in [(1, BLOCK + 1), (3, BLOCK), (BLOCK + 1, 3), (500, 5)] {
+            let value = |column: usize, row: usize| {
+                let value = (column * 7_919 + row * 104_729) as i32 - 1_000_000;
+                (value % 5 != 0).then_some(value)
+            };
+            let mut expected = "before\n".to_owned();
+            for row in 0..count {
+                let cells: Vec<_> = (0..columns)
+                    .map(|column| {
+                        value(column, row).map_or(String::new(), |value| value.to_string())
+                    })
+                    .collect();
+                expected += &(cells.join(",") + "\n");
+            }
+            let field = |column: usize| Field::nullable(format!("c{column}"), Kind::I32);
+            let values = |column| {
+                let values: Vec<_> = (0..count).map(|row| value(column, row)).collect();
+                let nulls: Nulls = values.iter().map(Option::is_none).collect();
+                let values = values
+                    .into_iter()
+                    .map(|value| value.unwrap_or(77))
+                    .collect();
+                Column::with_nulls(Values::I32(values), nulls).unwrap()
+            };
+            let text = written(
+                (0..columns)
+                    .map(|column| (field(column), values(column)))
+                    .collect(),
+            );
+            assert!(text == expected, "{columns} columns");
         }
     }
 
