@@ -1,10 +1,12 @@
 // The gateway's service browser in a real browser: `node build/test/service-page.js URL`, where `tamtam serve --demo --advice 1`
 // serves. It calls by the form through each protocol, compares forms, reads the advice, subscribes to values,
-// by keyboard too, and loads nothing else.
+// by keyboard too, and loads nothing else. What each test leaves on the screen has to be fit for a screen reader, too, and to be told from
+// what is behind it, in both color schemes: axe looks at it.
 
 import assert from "node:assert/strict";
 import { spawn } from "node:child_process";
 import { once } from "node:events";
+import axe from "axe-core";
 import { chromium, type Page } from "playwright-core";
 import { findChromium } from "../bench/chromium.js";
 import { connect, type Address, type Reply } from "../src/link.js";
@@ -33,8 +35,16 @@ async function test(name: string, options: { colorScheme: "light" | "dark"; widt
     assert.deepEqual(complaints, [], name);
     const overflow = await page.evaluate(() => document.documentElement.scrollWidth - document.documentElement.clientWidth);
     assert.equal(overflow, 0, `${name}: the page is wider than its window`);
+    assert.deepEqual(await barriers(page), [], `${name}: not all can use this`);
     await context.close();
     passed++;
+}
+
+/** What of the page's rules for all who read and use it otherwise, by axe, what is shown breaks, and where. */
+async function barriers(page: Page): Promise<string[]> {
+    await page.evaluate(axe.source);
+    const results = await page.evaluate(() => (globalThis as unknown as { axe: typeof axe }).axe.run(document, { resultTypes: ["violations"] }));
+    return results.violations.flatMap(({ id, help, nodes }) => nodes.map((node) => `${id}: ${help}: ${node.html}`));
 }
 
 const wide = { colorScheme: "light", width: 1280 } as const;
