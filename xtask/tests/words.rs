@@ -1,8 +1,6 @@
-//! The rule of words, on crates that break it on purpose and on our own.
+//! The rule of words, on crates that break it on purpose.
 
-use std::collections::BTreeSet;
 use std::fs;
-use std::path::Path;
 
 use tempfile::TempDir;
 use xtask::Sources;
@@ -80,40 +78,6 @@ fn a_constant_that_does_not_say_what_it_bounds_is_found() {
     );
 }
 
-const CRATES: [&str; 12] = [
-    "tamtam",
-    "tamtam-wait",
-    "tamtam-channel",
-    "tamtam-actor",
-    "tamtam-rows",
-    "tamtam-amf",
-    "tamtam-link",
-    "tamtam-process",
-    "tamtam-ipc",
-    "tamtam-gateway",
-    "tamtam-lab",
-    "tamtam-cli",
-];
-
-#[test]
-fn our_crates_say_what_they_mean() {
-    let root = Path::new(env!("CARGO_MANIFEST_DIR")).parent().unwrap();
-    let mut count = 0;
-    let mut all = Vec::new();
-    for name in CRATES {
-        let sources = Sources::read(&root.join("crates").join(name)).unwrap();
-        count += sources.files.len();
-        let breaches = words::breaches(&sources);
-        all.extend(
-            breaches
-                .iter()
-                .map(|breach| format!("crates/{name}/{breach}")),
-        );
-    }
-    assert!(count > 400, "{count} files were read");
-    assert!(all.is_empty(), "{}", all.join("\n"));
-}
-
 #[test]
 fn a_name_of_two_types_is_found() {
     let folder = a_crate("//! .\nmod one;\nmod two;\n#[cfg(test)]\nmod tests { struct Three; }\n");
@@ -129,114 +93,4 @@ fn a_name_of_two_types_is_found() {
     .unwrap();
     let doubled = words::doubled_names(&Sources::read(folder.path()).unwrap());
     assert_eq!(doubled.keys().collect::<Vec<_>>(), ["Both"]);
-}
-
-/// Names that two types of a crate have. Those of public types say the same of several kinds of channels, or of AMF0 and AMF3;
-/// the others wait for better names. A list may only become shorter.
-const DOUBLED: [(&str, &[&str]); 8] = [
-    ("tamtam", &[]),
-    ("tamtam-wait", &["Condvar", "Entry", "Mutex", "Sleeper"]),
-    (
-        "tamtam-channel",
-        &[
-            "Drain",
-            "IntoIter",
-            "Iter",
-            "Pace",
-            "Permit",
-            "Receiver",
-            "RecvError",
-            "RecvFuture",
-            "RecvManyFuture",
-            "RecvManyTimeoutFuture",
-            "RecvStream",
-            "RecvTimeoutError",
-            "RecvTimeoutFuture",
-            "ReserveFuture",
-            "ReserveTimeoutFuture",
-            "Sealed",
-            "SendFuture",
-            "SendSink",
-            "SendTimeoutFuture",
-            "Sender",
-            "TryIter",
-            "TryRecvError",
-            "WeakSender",
-        ],
-    ),
-    ("tamtam-actor", &["Sealed"]),
-    (
-        "tamtam-rows",
-        &[
-            "Bytes", "Cell", "Fields", "Found", "Input", "Integer", "Lanes", "Place", "Places",
-            "Plan", "Reader", "Result", "Row", "Sample", "Sealed", "Seen", "Source", "Style",
-            "Table", "Value", "Values",
-        ],
-    ),
-    (
-        "tamtam-amf",
-        &[
-            "Building",
-            "Copies",
-            "Decoder",
-            "Encoder",
-            "Event",
-            "Frame",
-            "Properties",
-            "References",
-            "Result",
-            "Value",
-        ],
-    ),
-    (
-        "tamtam-lab",
-        &[
-            "Actor",
-            "Asker",
-            "Kind",
-            "Message",
-            "Origin",
-            "Pace",
-            "PolledEnd",
-            "Receiving",
-            "Request",
-            "Samples",
-            "Sender",
-            "Sending",
-            "Shared",
-            "State",
-            "Tiles",
-        ],
-    ),
-    (
-        "tamtam-cli",
-        &[
-            "Action", "Cell", "Choice", "Column", "Database", "Kind", "Line", "Page", "Progress",
-            "State", "Table",
-        ],
-    ),
-];
-
-#[test]
-fn one_name_has_one_meaning() {
-    let root = Path::new(env!("CARGO_MANIFEST_DIR")).parent().unwrap();
-    for (name, known) in DOUBLED {
-        let sources = Sources::read(&root.join("crates").join(name)).unwrap();
-        let doubled = words::doubled_names(&sources);
-        let names: BTreeSet<&str> = doubled.keys().map(String::as_str).collect();
-        let known: BTreeSet<&str> = known.iter().copied().collect();
-        let new: Vec<_> = names
-            .difference(&known)
-            .map(|name| (name, &doubled[*name]))
-            .collect();
-        assert!(
-            new.is_empty(),
-            "{name}: these names mean two things: {new:?}"
-        );
-        let gone: Vec<_> = known.difference(&names).collect();
-        assert!(
-            gone.is_empty(),
-            "{name}: these names mean one thing by now, take them off the list: {gone:?}"
-        );
-    }
 }
