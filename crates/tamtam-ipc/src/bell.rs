@@ -69,6 +69,14 @@ impl Bell {
     /// Something was brought, by a sequentially consistent exchange: wakes the threads that wait for it.
     #[inline]
     pub(crate) fn ring(&self) {
+        self.habit.meet();
+        self.ring_unmet();
+    }
+
+    /// As [`ring`](Bell::ring), where the one who waits is not to take this thread for the one that it waits for: a thread of its own process, perhaps it itself,
+    /// or one that was met already.
+    #[inline]
+    pub(crate) fn ring_unmet(&self) {
         let word = self.look();
         if word & SLEEPS != 0 {
             self.wake(word);
@@ -78,12 +86,12 @@ impl Bell {
     /// Something was brought, by a sequentially consistent exchange: whether a thread sleeps that waits for it, and has to be [woken](Bell::ring).
     #[inline]
     pub(crate) fn has_sleeper(&self) -> bool {
+        self.habit.meet();
         self.look() & SLEEPS != 0
     }
 
     #[inline]
     fn look(&self) -> u32 {
-        self.habit.meet();
         // SYNC bell
         tamtam_wait::seam::model_fence();
         self.word.load(Ordering::SeqCst)

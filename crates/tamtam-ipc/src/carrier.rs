@@ -657,7 +657,7 @@ impl CarrierSeats {
 
     /// Wakes who waits at the seat, from any thread of this process. What it is to see was written before, by a sequentially consistent exchange.
     pub fn wake(&self, number: usize) {
-        self.control().bell(Place::Seat(number)).ring();
+        self.control().bell(Place::Seat(number)).ring_unmet();
     }
 
     /// Wakes all that wait here, from any thread of this process, and who waits for [whatever comes](CarrierReader::wait).
@@ -713,5 +713,32 @@ impl CarrierWaker {
     pub fn wake(&self) {
         let control = self.shared.control(self.direction);
         control.ring(self.places);
+    }
+}
+
+#[cfg(all(test, target_os = "linux", not(tamtam_loom)))]
+mod tests {
+    use super::*;
+
+    /// Who waits at this place takes the thread that was met there last for one on the same processor.
+    fn takes_for_near(control: &Control, place: Place) -> bool {
+        format!("{:?}", control.bell(place)).contains("peer_on_this_core: true")
+    }
+
+    #[test]
+    fn a_thread_of_the_own_process_is_not_taken_for_the_peer() {
+        let (mut writer, reader) = carrier(64 << 10).unwrap();
+        let (seats, place) = (reader.seats(), Place::Seat(3));
+        seats.wake(3);
+        seats.waker().wake();
+        reader.waker().wake();
+        let here = reader.shared.control(reader.shared.reading());
+        assert!(!takes_for_near(here, place) && !takes_for_near(here, Place::Reader));
+        // One that shows something is; but it may be moved to another processor before it looks.
+        let is_met = (0..1_000).any(|_| {
+            let _ = writer.show_to(1 << 3);
+            takes_for_near(writer.control(), place)
+        });
+        assert!(is_met);
     }
 }

@@ -96,7 +96,9 @@ impl Control {
 
     /// Wakes the threads that sleep at these places.
     pub(crate) fn ring(&self, places: Places) {
-        places.iter().for_each(|place| self.bell(place).ring());
+        places
+            .iter()
+            .for_each(|place| self.bell(place).ring_unmet());
     }
 
     /// Whether the writer is gone in order: what it has written is there.
