@@ -7,6 +7,7 @@ use std::time::{Duration, Instant};
 
 use crate::Wait;
 use crate::activity::{Activity, processor};
+use crate::giving_way::switched;
 use crate::seam;
 
 /// Pauses that cost no clock reading: a peer on another core answers within them.
@@ -17,8 +18,6 @@ const FREE_PAUSES: u32 = 72;
 /// worse than twice the best.
 const BUDGET: [u32; 7] = [0, 2_000, 4_000, 8_000, 16_000, 32_000, 50_000];
 const TOP: u32 = BUDGET.len() as u32 - 1;
-/// A yield that took longer than this let another thread run.
-const SWITCHED: Duration = Duration::from_nanos(600);
 /// A yield that took longer than this lost the core to a thread with much to do.
 const LOST: Duration = Duration::from_micros(150);
 /// A sleep this short would have been cheaper awake.
@@ -28,6 +27,11 @@ const SHORT_SLEEP: Duration = Duration::from_micros(90);
 const MOST_OFFERS: u32 = 64;
 /// The first spell between two offers of the core.
 const FIRST_SPELL: Duration = Duration::from_nanos(1_500);
+/// One of so many waits beside the peer on one core is a sleep: a thread that wakes goes to a core that is idle, while two that pass one core to each other
+/// stay where they are for long. Where there is no other core, a sleep takes hardly more than giving way.
+const TOGETHER: u32 = 64;
+/// And at one of so many the clock is read.
+const TURNS: u32 = 16;
 /// So many offers are left out after the core was lost, as powers of two: the first time, how much
 /// faster it grows with each further time, and the most. A loss costs milliseconds, a thousand times a
 /// sleep on a busy core.
@@ -48,12 +52,11 @@ enum Place {
     Together,
 }
 
-/// What was learned, in one word: level (4 bits), turn (4), place (1), skip exponent (7), skips left
-/// (16).
+/// What was learned, in one word: level (3 bits), turn (6), place (1), skip exponent (5), skips left (16).
 #[derive(Clone, Copy, PartialEq, Eq)]
 struct Lesson {
     level: u32,
-    /// Counts waits that ended by giving way, so that the clock is read at every sixteenth only.
+    /// Counts waits that ended by giving way, and wraps.
     turn: u32,
     place: Place,
     exponent: u32,
@@ -61,6 +64,10 @@ struct Lesson {
 }
 
 impl Lesson {
+    fn next_turn(self) -> u32 {
+        (self.turn + 1) % TOGETHER
+    }
+
     /// Ready to look again for a while.
     const FRESH: Self = Lesson {
         level: TOP - 1,
@@ -72,22 +79,22 @@ impl Lesson {
 
     const fn pack(self) -> u32 {
         self.level
-            | self.turn << 4
-            | (self.place as u32) << 8
-            | self.exponent << 9
+            | self.turn << 3
+            | (self.place as u32) << 9
+            | self.exponent << 10
             | self.skips << 16
     }
 
     const fn unpack(word: u32) -> Self {
         Lesson {
-            level: word & 0xF,
-            turn: word >> 4 & 0xF,
-            place: if word & 0x100 == 0 {
+            level: word & 0x7,
+            turn: word >> 3 & (TOGETHER - 1),
+            place: if word >> 9 & 1 == 0 {
                 Place::Apart
             } else {
                 Place::Together
             },
-            exponent: word >> 9 & 0x7F,
+            exponent: word >> 10 & 0x1F,
             skips: word >> 16,
         }
     }
@@ -218,7 +225,10 @@ impl fmt::Debug for Habit {
         let lesson = self.lesson();
         f.debug_struct("Habit")
             .field("budget_ns", &BUDGET[lesson.level.min(TOP) as usize])
-            .field("peer_on_this_core", &(lesson.place == Place::Together))
+            .field(
+                "peer_on_this_core",
+                &(self.place(lesson, processor()) == Place::Together),
+            )
             .field("skips", &lesson.skips)
             .finish()
     }
@@ -363,12 +373,12 @@ impl Patience<'_> {
                 Activity::note_on(here);
                 self.place = self.habit.place(lesson, here);
                 if self.place == Place::Together {
-                    if lesson.skips > 0 {
+                    if lesson.skips > 0 || lesson.turn == 0 {
                         return false;
                     }
                     // Two who take turns on one core need no clock, as long as no third thread comes
                     // between: a look at the clock now and then tells.
-                    if lesson.exponent == 0 && lesson.turn != 0 {
+                    if lesson.exponent == 0 && !lesson.turn.is_multiple_of(TURNS) {
                         seam::yield_now();
                         self.stage = Stage::Offered;
                         return true;
@@ -461,14 +471,14 @@ impl Patience<'_> {
         self.read = Some(after);
         self.stage = Stage::Offered;
         let away = after - before;
-        self.came_back(away, || here.was_ours(away));
+        self.came_back(away, switched(away), || here.was_ours(away));
         true
     }
 
-    /// An offer of the core is over, after the time `away`, in which it `was_ours` or a stranger's.
-    fn came_back(&mut self, away: Duration, was_ours: impl FnOnce() -> bool) {
-        self.contended = away > SWITCHED;
-        if away <= SWITCHED {
+    /// An offer of the core is over, after the time `away`, in which another thread ran if it `switched`, one of ours or a stranger.
+    fn came_back(&mut self, away: Duration, switched: bool, was_ours: impl FnOnce() -> bool) {
+        self.contended = switched;
+        if !switched {
             // No other thread wanted the core, so the peer is on another one.
             self.place = Place::Apart;
         } else if away <= LOST {
@@ -526,7 +536,7 @@ impl Patience<'_> {
         let mut after = before;
         if self.stage == Stage::Offered {
             after.place = self.place;
-            after.turn = (before.turn + 1) & 0xF;
+            after.turn = before.next_turn();
             if before.skips == 0 {
                 // Giving way pays again, for all one knows; it takes a while to be sure.
                 after.exponent = before.exponent.saturating_sub(1);
@@ -563,6 +573,9 @@ impl Patience<'_> {
         let before = self.habit.lesson();
         let mut after = before;
         let short = slept.is_some_and(|slept| slept < SHORT_SLEEP);
+        if self.place == Place::Together && before.turn == 0 {
+            after.turn = before.next_turn();
+        }
         if before.skips > 0 {
             let idle = short && slept.is_some_and(|slept| slept > IDLE_WAKE);
             after.skips =

@@ -9,7 +9,7 @@
 // | 4 | list, timer | who waits for one thing; deadlines of tasks, by one thread |
 // | 3 | context | one wait of a thread or a task: who selects it, and how it sleeps |
 // | 2 | attention, habit, woken, words | the flag of a waiter; how long to look before sleeping; one wait among several of a task; words of other processes to sleep at |
-// | 1 | activity, backoff, fence, futex, lone, operation | parts of a wait: an index and a token, processors at work, the asymmetric fence, the system call, a single waiter |
+// | 1 | activity, backoff, fence, futex, giving_way, lone, operation | parts of a wait: an index and a token, processors at work, the asymmetric fence, the system call, whether another thread ran, a single waiter |
 // | 0 | contain, inline, process, seam, strategy | a panic kept in; a value in some words; forks; std or loom; what a user chooses |
 
 mod activity;
@@ -18,6 +18,7 @@ mod backoff;
 mod contain;
 mod context;
 mod futex;
+mod giving_way;
 mod habit;
 mod inline;
 mod list;

@@ -9,7 +9,7 @@ fn a_lesson_survives_its_packing() {
             for exponent in 0..=MOST_SKIPS {
                 let lesson = Lesson {
                     level,
-                    turn: exponent & 0xF,
+                    turn: (37 * exponent) % TOGETHER,
                     place,
                     exponent,
                     skips: (1 << exponent) - 1,
@@ -187,11 +187,11 @@ fn success_awake_raises_the_budget_to_the_top_and_not_beyond() {
 #[test]
 fn success_after_giving_way_counts_the_turn_and_trusts_the_core_again() {
     let habit = habit_of(Lesson {
-        turn: 14,
+        turn: 62,
         exponent: 2,
         ..MIDDLE
     });
-    for (level, turn, exponent) in [(4, 15, 1), (5, 0, 0), (6, 1, 0)] {
+    for (level, turn, exponent) in [(4, 63, 1), (5, 0, 0), (6, 1, 0)] {
         waiting(&habit, Stage::Offered, Place::Together).rewarded();
         learned(
             &habit,
@@ -200,7 +200,7 @@ fn success_after_giving_way_counts_the_turn_and_trusts_the_core_again() {
                 turn,
                 exponent,
                 place: Place::Together,
-                skips: 0,
+                ..MIDDLE
             },
         );
     }
@@ -291,13 +291,13 @@ fn a_wait_offers_the_core_so_many_times_and_no_more() {
 #[test]
 fn the_time_that_a_core_was_away_tells_who_had_it() {
     let started = Instant::now();
-    let (switched, lost) = (Duration::from_nanos(600), Duration::from_micros(150));
+    let (short, lost) = (Duration::from_nanos(700), Duration::from_micros(150));
     let moment = Duration::from_nanos(1);
     // After how long it came back, whether this program had it: whether it was contended, whether the time is
     // forgiven, whether the peer is taken to be here.
     for (away, was_ours, contended, forgiven, together) in [
-        (switched, true, false, false, false),
-        (switched + moment, false, true, true, true),
+        (short, true, false, false, false),
+        (short + moment, false, true, true, true),
         (lost, false, true, true, true),
         (lost + moment, true, true, true, false),
         (lost + moment, false, true, false, false),
@@ -309,7 +309,7 @@ fn the_time_that_a_core_was_away_tells_who_had_it() {
                 started: Some(started),
                 ..waiting(&habit, Stage::Offered, Place::Apart)
             };
-            patience.came_back(away, || was_ours);
+            patience.came_back(away, away > short, || was_ours);
             assert_eq!(patience.contended, contended, "{away:?}");
             let expected = if forgiven { started + away } else { started };
             assert_eq!(patience.started, Some(expected), "{away:?}");
@@ -322,7 +322,7 @@ fn the_time_that_a_core_was_away_tells_who_had_it() {
     // An offer that came back at once: the peer is on another core, whatever was thought.
     let habit = habit_of(MIDDLE);
     let mut patience = waiting(&habit, Stage::Offered, Place::Together);
-    patience.came_back(switched, || false);
+    patience.came_back(short, false, || false);
     assert!(patience.place == Place::Apart);
 }
 
@@ -331,7 +331,7 @@ fn a_core_lost_to_a_stranger_is_not_offered_for_long_and_longer_each_time() {
     let habit = habit_of(MIDDLE);
     let mut patience = waiting(&habit, Stage::Offered, Place::Apart);
     for (exponent, skips) in [(10, 1_023), (16, 65_535), (16, 65_535)] {
-        patience.came_back(Duration::from_millis(3), || false);
+        patience.came_back(Duration::from_millis(3), true, || false);
         learned(
             &habit,
             Lesson {
@@ -372,6 +372,19 @@ fn the_length_of_a_sleep_tells_whether_it_was_worth_it() {
         let habit = habit_of(lesson(before));
         waiting(&habit, Stage::Spell, Place::Apart).woken_after(slept);
         learned(&habit, lesson(after));
+    }
+}
+
+#[test]
+fn a_sleep_beside_the_peer_counts_as_a_turn() {
+    for (place, turn, expected) in [
+        (Place::Together, 0, 1),
+        (Place::Together, 7, 7),
+        (Place::Apart, 0, 0),
+    ] {
+        let habit = habit_of(Lesson { turn, ..MIDDLE });
+        waiting(&habit, Stage::Free, place).woken_after(None);
+        assert_eq!(habit.lesson().turn, expected, "{turn}");
     }
 }
 
@@ -476,11 +489,20 @@ fn two_who_take_turns_on_one_core_give_way_and_read_the_clock_at_every_sixteenth
         ),
         (
             Lesson {
-                turn: 0,
+                turn: 16,
                 ..together
             },
             true,
             true,
+        ),
+        // One sleeps, which may take it to another core.
+        (
+            Lesson {
+                turn: 0,
+                ..together
+            },
+            false,
+            false,
         ),
         // Strangers were met lately.
         (
