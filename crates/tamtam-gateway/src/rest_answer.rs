@@ -22,7 +22,7 @@ use crate::http::{
     LARGE_BYTES, ReadyBody, accepted_compression, answer, answer_of, made_ready, of_type, plain,
     put, set, vary,
 };
-use crate::protocol::rest::{Accepted, Form, PartWriter, RowRange};
+use crate::protocol::rest::{Accepted, Form, PartWriter, Picked, RowRange, pick};
 use crate::row_stream::Parts;
 use crate::{Answer, CachedRows, Fault, FaultKind, RowStream, Value, json};
 
@@ -65,21 +65,24 @@ pub(crate) async fn respond(
             return of_cached(shared, head, form, is_get, table).await;
         }
         Answer::Cached(table) => of_rows(form, table.rows().clone(), range).await?,
-        Answer::Stream(stream) if range.is_some() || !form.takes_parts() => {
-            of_rows(form, stream.gather().await?, range).await?
-        }
-        Answer::Stream(stream) => return of_stream(form, stream, ticket).await,
+        Answer::Stream(stream) => match range {
+            Some(range) => of_picked(form, pick(stream, range).await?).await?,
+            None if form.takes_parts() => return of_stream(form, stream, ticket).await,
+            None => of_rows(form, stream.gather().await?, None).await?,
+        },
     };
+    let of_all = |total: Option<usize>| total.map_or("*".to_owned(), |total| total.to_string());
     if let Some(RangeOf {
-        rows,
+        total,
         selected: None,
     }) = content_range
     {
+        let total = of_all(total);
         let mut response = *plain(
             StatusCode::RANGE_NOT_SATISFIABLE,
-            format!("the table has {rows} rows"),
+            format!("the table has {total} rows"),
         );
-        set(&mut response, CONTENT_RANGE, &format!("rows */{rows}"));
+        set(&mut response, CONTENT_RANGE, &format!("rows */{total}"));
         return Ok(response);
     }
     let tag = is_get.then(|| tag_of(&body));
@@ -94,15 +97,16 @@ pub(crate) async fn respond(
         put_tag(&mut response, &tag, kind);
     }
     if let Some(RangeOf {
-        rows,
+        total,
         selected: Some((first, last)),
     }) = content_range
     {
+        let total = of_all(total);
         *response.status_mut() = StatusCode::PARTIAL_CONTENT;
         set(
             &mut response,
             CONTENT_RANGE,
-            &format!("rows {first}-{last}/{rows}"),
+            &format!("rows {first}-{last}/{total}"),
         );
     }
     Ok(response)
@@ -183,9 +187,9 @@ fn put_tag(response: &mut Response, tag: &str, kind: CompressionKind) {
     put(response, ACCEPT_RANGES, "rows");
 }
 
-/// Which rows of how many an answer has: none where the table has none of those that were asked for.
+/// Which rows of how many an answer has, if that is known: none where the table has none of those that were asked for.
 struct RangeOf {
-    rows: usize,
+    total: Option<usize>,
     selected: Option<(usize, usize)>,
 }
 
@@ -194,31 +198,38 @@ async fn of_rows(
     rows: Rows,
     range: Option<RowRange>,
 ) -> Result<(Vec<u8>, Option<RangeOf>), Fault> {
-    let all = rows.len();
-    let (rows, range) = match range.map(|range| range.of(all)) {
-        None => (rows, None),
-        Some(None) => {
-            return Ok((
-                Vec::new(),
-                Some(RangeOf {
-                    rows: all,
-                    selected: None,
-                }),
-            ));
-        }
-        Some(Some(range)) => {
-            let selected = Some((range.start, range.end - 1));
-            (
-                rows.part(range),
-                Some(RangeOf {
-                    rows: all,
-                    selected,
-                }),
-            )
-        }
+    let total = Some(rows.len());
+    let Some(range) = range else {
+        let body = encoded(rows.memory(), move || form.encode(&rows)).await?;
+        return Ok((body, None));
     };
+    let range = range.of(rows.len()).unwrap_or(0..0);
+    let before = range.start;
+    let rows = rows.part(range);
+    of_picked(
+        form,
+        Picked {
+            rows,
+            before,
+            total,
+        },
+    )
+    .await
+}
+
+async fn of_picked(form: Form, picked: Picked) -> Result<(Vec<u8>, Option<RangeOf>), Fault> {
+    let Picked {
+        rows,
+        before,
+        total,
+    } = picked;
+    if rows.is_empty() {
+        let selected = None;
+        return Ok((Vec::new(), Some(RangeOf { total, selected })));
+    }
+    let selected = Some((before, before + rows.len() - 1));
     let body = encoded(rows.memory(), move || form.encode(&rows)).await?;
-    Ok((body, range))
+    Ok((body, Some(RangeOf { total, selected })))
 }
 
 /// A table of so many bytes in memory, encoded: on another thread if it is large.

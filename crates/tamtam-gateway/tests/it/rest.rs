@@ -355,6 +355,62 @@ fn a_table_that_comes_in_parts_is_the_same_table_in_every_form() {
 }
 
 #[test]
+fn a_range_of_a_table_in_parts_is_what_it_is_of_the_whole_table() {
+    run(|| async {
+        let (gateway, _) = streaming(3, 500);
+        let server = Running::of(gateway).await;
+        let mut whole = tiles(500);
+        whole.append(&tiles(500)).unwrap();
+        whole.append(&tiles(500)).unwrap();
+        for (asked, rows, told) in [
+            ("rows=499-500", 499..501, "rows 499-500/1500"),
+            ("rows=600-", 600..1_500, "rows 600-1499/1500"),
+            ("rows=-600", 900..1_500, "rows 900-1499/1500"),
+            ("rows=-5", 1_495..1_500, "rows 1495-1499/1500"),
+            ("rows=-5000", 0..1_500, "rows 0-1499/1500"),
+        ] {
+            let accept = ("accept", "application/vnd.tamtam.rows");
+            let part = server
+                .get("/rest/Stream/all", &[accept, ("range", asked)])
+                .await;
+            assert_eq!((part.status, part.header("content-range")), (206, told));
+            let part = tamtam_rows::packed::decode(&part.body, &Limits::default()).unwrap();
+            assert_eq!(part, whole.part(rows), "{asked}");
+        }
+        let none = server
+            .get("/rest/Stream/all", &[("range", "rows=1500-")])
+            .await;
+        assert_eq!(
+            (none.status, none.header("content-range")),
+            (416, "rows */1500")
+        );
+    });
+}
+
+#[test]
+fn a_range_of_a_long_table_stops_the_source_behind_it() {
+    run(|| async {
+        let parts = 10_000;
+        let (gateway, taken) = streaming(parts, 10_000);
+        let server = Running::of(gateway).await;
+        let part = server
+            .get("/rest/Stream/all", &[("range", "rows=15000-15001")])
+            .await;
+        assert_eq!(part.status, 206);
+        assert_eq!(part.header("content-range"), "rows 15000-15001/*");
+        assert_eq!(part.json()[0]["slot"], 5_000);
+        assert!(taken.load(Ordering::SeqCst) < parts);
+        let part = server
+            .get("/rest/Stream/all", &[("range", "rows=0-")])
+            .await;
+        assert_eq!(part.status, 500);
+        let said = part.json()["description"].as_str().unwrap().to_owned();
+        assert!(said.contains("ask for a shorter one"), "{said}");
+        assert!(taken.load(Ordering::SeqCst) < parts);
+    });
+}
+
+#[test]
 fn a_source_that_fails_is_a_fault_before_it_begins_and_a_cut_off_answer_after() {
     run(|| async {
         let (gateway, _) = streaming(1, 1);

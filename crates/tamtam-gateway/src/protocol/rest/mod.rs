@@ -3,11 +3,13 @@
 mod accept;
 mod form;
 mod parts;
+mod picked;
 mod range;
 
 pub(crate) use accept::{Accepted, accepted, compression, takes};
 pub(crate) use form::Form;
 pub(crate) use parts::PartWriter;
+pub(crate) use picked::{Picked, pick};
 pub(crate) use range::RowRange;
 
 use crate::{Arguments, Fault, FaultKind, Limits, Value, json};

@@ -39,6 +39,23 @@ impl RowRange {
         };
         (!range.is_empty()).then_some(range)
     }
+
+    /// Those rows of a part of so many, before which there are so many others, that may be asked for: of the last ones all.
+    pub(crate) fn within(self, before: usize, rows: usize) -> Range<usize> {
+        match self {
+            RowRange::From(first, last) => {
+                let end = last.map_or(usize::MAX, |last| last.saturating_add(1));
+                let place = |row: usize| row.saturating_sub(before).min(rows);
+                place(first)..place(end)
+            }
+            RowRange::Last(_) => 0..rows,
+        }
+    }
+
+    /// Whether no row is asked for behind the first so many.
+    pub(crate) fn ends_before(self, rows: usize) -> bool {
+        matches!(self, RowRange::From(_, Some(last)) if last < rows)
+    }
 }
 
 #[cfg(test)]
@@ -53,6 +70,25 @@ mod tests {
         assert_eq!(of("rows=990-"), Some(990..1_000));
         assert_eq!(of("rows=-10"), Some(990..1_000));
         assert_eq!(of("rows=-5000"), Some(0..1_000));
+        // In parts, it is the same rows.
+        for header in [
+            "rows=0-99",
+            "rows=990-2000",
+            "rows=990-",
+            "rows=5-5",
+            "rows=1000-",
+        ] {
+            let range = RowRange::read(header).unwrap();
+            let parts = (0..1_000).step_by(300).flat_map(|before| {
+                let rows = 300.min(1_000 - before);
+                range.within(before, rows).map(move |row| before + row)
+            });
+            let expected: Vec<_> = range.of(1_000).into_iter().flatten().collect();
+            assert_eq!(parts.collect::<Vec<_>>(), expected, "{header}");
+        }
+        let ends = |header: &str, rows| RowRange::read(header).unwrap().ends_before(rows);
+        assert!(ends("rows=0-99", 100) && !ends("rows=0-99", 99));
+        assert!(!ends("rows=0-", 1_000) && !ends("rows=-1", 1_000));
         for none in ["rows=1000-", "rows=-0"] {
             assert!(
                 RowRange::read(none).is_some() && of(none).is_none(),
