@@ -328,6 +328,83 @@ fn a_table_and_a_query_of_a_database_are_served() {
     assert_eq!(server.end(), Some(0));
 }
 
+/// The most memory that a process has had until now, in KiB.
+#[cfg(target_os = "linux")]
+fn peak_of(process: u32) -> u64 {
+    let status = std::fs::read_to_string(format!("/proc/{process}/status")).unwrap();
+    let line = status.lines().find(|line| line.starts_with("VmHWM:"));
+    let words: Vec<_> = line.unwrap().split_whitespace().collect();
+    words[1].parse().unwrap()
+}
+
+/// With `scripts/test --soak` it has as many rows as the bar of the project speaks of.
+#[cfg(target_os = "linux")]
+#[test]
+fn a_long_query_goes_from_the_cursor_to_the_socket_in_the_memory_of_a_few_parts() {
+    /// What no answer takes, in KiB.
+    const MOST_KIB: u64 = 64 << 10;
+    let (rows, length) = match std::env::var_os("TAMTAM_SOAK_SECONDS") {
+        Some(_) => (10_000_000, 24),
+        None => (150_000, 600),
+    };
+    assert!(
+        rows * length > MOST_KIB << 10,
+        "it would not be noticed that all is held"
+    );
+    let place = Place::empty();
+    rusqlite::Connection::open(place.path("empty.db"))
+        .unwrap()
+        .execute_batch("create table none (n integer)")
+        .unwrap();
+    let query = format!(
+        "with recursive c(n) as (select 1 union all select n + 1 from c where n < {rows})
+         select n, printf('%0{length}d', n) as body from c"
+    );
+    let words = [
+        "serve",
+        "--listen",
+        "127.0.0.1:0",
+        "--db",
+        "empty.db",
+        "--query",
+        &query,
+    ];
+    let server = Serving::at(place, &words);
+    let one = server.ask("GET", "/rest/Query/rows", "Range: rows=0-0\r\n", b"");
+    assert!(one.1.starts_with(br#"[{"n":1,"body":"000"#), "{one:?}");
+    let before = peak_of(server.program.id());
+
+    let address = server.url.strip_prefix("http://").unwrap();
+    let mut stream = TcpStream::connect(address).unwrap();
+    write!(
+        stream,
+        "GET /rest/Query/rows HTTP/1.0\r\nHost: {address}\r\nAccept: text/csv\r\n\r\n"
+    )
+    .unwrap();
+    let (mut part, mut last, mut bytes) = (vec![0; 64 << 10], Vec::new(), 0);
+    loop {
+        let count = stream.read(&mut part).unwrap();
+        if count == 0 {
+            break;
+        }
+        bytes += count as u64;
+        last.extend_from_slice(&part[..count]);
+        last.drain(..last.len().saturating_sub(2 << 10));
+    }
+    assert!(bytes > rows * length, "{bytes} bytes came");
+    let end = format!("\n{rows},{rows:0width$}\n", width = length as usize);
+    let last = String::from_utf8(last).unwrap();
+    assert!(last.contains(&end), "{last}");
+    let peak = peak_of(server.program.id());
+    println!("{bytes} bytes: {} KiB more than for one row", peak - before);
+    assert!(
+        peak - before < MOST_KIB,
+        "{bytes} bytes took {} KiB",
+        peak - before
+    );
+    assert_eq!(server.end(), Some(0));
+}
+
 #[test]
 fn a_unix_socket_is_served_and_called() {
     let place = Place::empty();
