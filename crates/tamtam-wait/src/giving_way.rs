@@ -11,8 +11,8 @@ const LEAST_SWITCH: u32 = 600;
 /// What took longer was one.
 const LONGEST_VAIN: u32 = 1_500;
 
-/// The shortest time for which a thread of this program has given way, in nanoseconds. Never one of a switch only: then a thread was always
-/// waiting.
+/// The shortest time for which a thread of this program has given way, in nanoseconds. It stays that of a switch as long as a thread was waiting
+/// each time.
 static QUICKEST: AtomicU32 = AtomicU32::new(u32::MAX);
 
 /// Whether another thread ran in the time for which a thread has given way.
