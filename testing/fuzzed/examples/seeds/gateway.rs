@@ -319,6 +319,41 @@ fn amf() -> Vec<(&'static str, Vec<u8>)> {
         })),
         amf3::Value::Xml(name("<a/>")),
     ]);
+    // The least and the greatest of each.
+    let vectors = amf3::Value::from(vec![
+        amf3::Value::VectorUint(Box::new(amf3::Vector {
+            fixed: true,
+            values: vec![1, u32::MAX - 1],
+        })),
+        amf3::Value::VectorInt(Box::new(amf3::Vector {
+            fixed: false,
+            values: vec![i32::MIN, i32::MAX],
+        })),
+        amf3::Value::VectorDouble(Box::new(amf3::Vector {
+            fixed: false,
+            values: vec![-0.0, 1e308, f64::from_bits(1)],
+        })),
+        amf3::Value::VectorObject {
+            class: name("int"),
+            vector: Box::new(amf3::Vector {
+                fixed: false,
+                values: vec![amf3::Value::Integer(1), amf3::Value::Integer(-1)],
+            }),
+        },
+        amf3::Value::Dictionary(Box::new(amf3::Dictionary {
+            weak_keys: false,
+            entries: vec![
+                ("ab".into(), amf3::Value::Boolean(false)),
+                (amf3::Value::Integer(5), amf3::Value::Boolean(true)),
+            ],
+        })),
+        amf3::Value::XmlDocument(name("<b/>")),
+        amf3::Value::Array(Box::new(amf3::Array {
+            associative: vec![(name("key"), "value".into())],
+            dense: vec![amf3::Value::Undefined],
+        })),
+        amf3::Value::Integer(-(1 << 28)),
+    ]);
     vec![
         (
             "sum",
@@ -339,6 +374,12 @@ fn amf() -> Vec<(&'static str, Vec<u8>)> {
             "echo-amf3",
             packet(Version::Amf3, &|packet| {
                 packet.write_message("Echo.echo", "/1", &list(vec![in_amf3(many.clone())]))
+            }),
+        ),
+        (
+            "echo-vectors",
+            packet(Version::Amf3, &|packet| {
+                packet.write_message("Echo.echo", "/1", &list(vec![in_amf3(vectors.clone())]))
             }),
         ),
         (
