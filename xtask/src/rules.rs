@@ -119,25 +119,25 @@ pub fn breaches(name: &str, folder: &Path) -> Result<(Vec<String>, usize)> {
     let sources = Sources::read(folder)?;
     let mut said: Vec<String> = words::breaches(&sources)
         .iter()
-        .map(ToString::to_string)
+        .map(|breach| format!("crates/{name}/{breach}"))
         .collect();
     match Floors::read(&sources)? {
-        None if WITH_FLOORS.contains(&name) => said.push("it has no table of floors".to_owned()),
+        None if WITH_FLOORS.contains(&name) => said.push(format!("{name} has no table of floors")),
         None => {}
         Some(floors) => {
             let found = floors.breaches(&Graph::of(&sources));
-            said.extend(found.iter().map(ToString::to_string));
+            said.extend(found.iter().map(|breach| format!("{name}: {breach}")));
             let circle = floors.largest_circle();
             if circle > LARGEST_CIRCLE {
-                said.push(format!("a circle has {circle} modules"));
+                said.push(format!("{name} has a circle of {circle} modules"));
             }
         }
     }
     if let Some((_, known)) = DOUBLED.iter().find(|(of, _)| *of == name) {
-        said.extend(changed_names(&sources, known));
+        let changed = changed_names(&sources, known);
+        said.extend(changed.iter().map(|change| format!("{name}: {change}")));
     }
-    let said = said.iter().map(|breach| format!("crates/{name}/{breach}"));
-    Ok((said.collect(), sources.files.len()))
+    Ok((said, sources.files.len()))
 }
 
 /// Names of two types that are new, and names that are on the list and have one meaning by now.
