@@ -89,15 +89,24 @@ impl RowStream {
         while let Some(part) = parts.next().await? {
             all.append(&part)
                 .map_err(|error| Fault::of(FaultKind::NotCarried, error.to_string()))?;
-            if all.memory() > RowStream::MOST_GATHERED_BYTES {
-                return Err(Fault::of(
-                    FaultKind::NotCarried,
-                    "the table is too large for this form, which cannot be sent in parts; ask for another one",
-                ));
-            }
+            check_size(
+                &all,
+                "the table is too large for this form, which cannot be sent in parts; ask for another one",
+            )?;
         }
         Ok(all)
     }
+}
+
+/// Whether rows that are gathered may take so much memory.
+///
+/// # Errors
+/// If they take more than [`MOST_GATHERED_BYTES`](RowStream::MOST_GATHERED_BYTES): with these words.
+pub(crate) fn check_size(gathered: &Rows, too_large: &str) -> Result<(), Fault> {
+    if gathered.memory() > RowStream::MOST_GATHERED_BYTES {
+        return Err(Fault::of(FaultKind::NotCarried, too_large));
+    }
+    Ok(())
 }
 
 impl fmt::Debug for RowStream {

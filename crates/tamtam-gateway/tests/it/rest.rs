@@ -312,14 +312,21 @@ pub(crate) fn streaming(parts: u32, of: u32) -> (Gateway, Arc<AtomicU32>) {
     (Gateway::new().service(service), taken)
 }
 
+/// The table that such a service has.
+fn streamed(parts: u32, of: u32) -> Rows {
+    let mut table = tiles(0);
+    for _ in 0..parts {
+        table.append(&tiles(of)).unwrap();
+    }
+    table
+}
+
 #[test]
 fn a_table_that_comes_in_parts_is_the_same_table_in_every_form() {
     run(|| async {
         let (gateway, _) = streaming(3, 500);
         let server = Running::of(gateway).await;
-        let mut wanted = tiles(500);
-        wanted.append(&tiles(500)).unwrap();
-        wanted.append(&tiles(500)).unwrap();
+        let wanted = streamed(3, 500);
         for (accept, form) in [
             ("application/vnd.tamtam.rows", "packed"),
             ("application/vnd.apache.arrow.stream", "arrow-ipc"),
@@ -359,9 +366,7 @@ fn a_range_of_a_table_in_parts_is_what_it_is_of_the_whole_table() {
     run(|| async {
         let (gateway, _) = streaming(3, 500);
         let server = Running::of(gateway).await;
-        let mut whole = tiles(500);
-        whole.append(&tiles(500)).unwrap();
-        whole.append(&tiles(500)).unwrap();
+        let whole = streamed(3, 500);
         for (asked, rows, told) in [
             ("rows=499-500", 499..501, "rows 499-500/1500"),
             ("rows=600-", 600..1_500, "rows 600-1499/1500"),

@@ -3,15 +3,16 @@
 use tamtam_rows::Rows;
 
 use super::RowRange;
+use crate::row_stream::check_size;
 use crate::{Fault, FaultKind, RowStream};
 
 /// Rows of a range.
 #[derive(Debug)]
 pub(crate) struct Picked {
     pub(crate) rows: Rows,
-    /// So many come before them.
+    /// The number of rows of the table before them.
     pub(crate) before: usize,
-    /// And so many there are, if that is known.
+    /// The number of rows of the whole table, where it is known.
     pub(crate) total: Option<usize>,
 }
 
@@ -39,12 +40,10 @@ pub(crate) async fn pick(stream: RowStream, range: RowRange) -> Result<Picked, F
         {
             kept = last_of(&kept, count);
         }
-        if kept.memory() > RowStream::MOST_GATHERED_BYTES {
-            return Err(Fault::of(
-                FaultKind::NotCarried,
-                "the range of rows is too large; ask for a shorter one",
-            ));
-        }
+        check_size(
+            &kept,
+            "the range of rows is too large; ask for a shorter one",
+        )?;
         if range.ends_before(seen) && looked_at > RowStream::MOST_GATHERED_BYTES {
             break None;
         }

@@ -30,17 +30,12 @@ impl RowRange {
 
     /// The rows of a table that has so many; nothing if none of them is asked for.
     pub(crate) fn of(self, rows: usize) -> Option<Range<usize>> {
-        let range = match self {
-            RowRange::From(first, last) => {
-                let end = last.map_or(rows, |last| rows.min(last.saturating_add(1)));
-                first..end
-            }
-            RowRange::Last(count) => rows.saturating_sub(count)..rows,
-        };
+        let range = self.within(0, rows);
         (!range.is_empty()).then_some(range)
     }
 
-    /// Those rows of a part of so many, before which there are so many others, that may be asked for: of the last ones all.
+    /// The rows of a part that may be asked for, by the part's first row and how many it has. Where the last rows of the table are asked for, the last
+    /// ones of each part.
     pub(crate) fn within(self, before: usize, rows: usize) -> Range<usize> {
         match self {
             RowRange::From(first, last) => {
@@ -48,11 +43,11 @@ impl RowRange {
                 let place = |row: usize| row.saturating_sub(before).min(rows);
                 place(first)..place(end)
             }
-            RowRange::Last(_) => 0..rows,
+            RowRange::Last(count) => rows.saturating_sub(count)..rows,
         }
     }
 
-    /// Whether no row is asked for behind the first so many.
+    /// Whether the range is over before this row of the table.
     pub(crate) fn ends_before(self, rows: usize) -> bool {
         matches!(self, RowRange::From(_, Some(last)) if last < rows)
     }
