@@ -36,14 +36,13 @@ impl ShortCell {
                 u64::from_le_bytes(chunk)
             }
         };
-        ShortCell::new(word, count, delimiter)
+        ShortCell::new(word, count as u64, delimiter)
     }
 
     /// Text of `count` bytes.
-    #[inline]
-    fn new(text: u64, count: usize, delimiter: u8) -> ShortCell {
-        let with_delimiter = text | u64::from(delimiter) << (8 * count);
-        ShortCell(with_delimiter | (count as u64 + 1) << COUNT)
+    #[inline(always)]
+    fn new(text: u64, count: u64, delimiter: u8) -> ShortCell {
+        ShortCell(text | u64::from(delimiter) << (8 * count) | (count + 1) << COUNT)
     }
 
     /// An integer in decimal, if it fits.
@@ -67,7 +66,7 @@ impl ShortCell {
         let count = 6 - zeros + sign;
         let digits = six_digits(size & u64::from(u32::MAX)) >> (8 * zeros);
         let text = digits << (8 * sign) | (sign * u64::from(b'-'));
-        let word = text | u64::from(delimiter) << (8 * count) | (count + 1) << COUNT;
+        let ShortCell(word) = ShortCell::new(text, count, delimiter);
         let fits = size < 1_000_000 && count < MOST_BYTES as u64;
         ShortCell(word & u64::from(fits).wrapping_neg())
     }
