@@ -6,7 +6,7 @@
 use core::sync::atomic::{AtomicU32, Ordering::Relaxed};
 use std::time::Duration;
 
-/// What took no longer was no switch to another thread and back, on any machine.
+/// What took no longer was no switch to another thread and back, on any machine. In nanoseconds, as all times here.
 const LEAST_SWITCH: u32 = 600;
 /// What took longer was one.
 const LONGEST_VAIN: u32 = 1_500;

@@ -27,11 +27,12 @@ const SHORT_SLEEP: Duration = Duration::from_micros(90);
 const MOST_OFFERS: u32 = 64;
 /// The first spell between two offers of the core.
 const FIRST_SPELL: Duration = Duration::from_nanos(1_500);
-/// One of so many waits beside the peer on one core is a sleep: a thread that wakes goes to a core that is idle, while two that pass one core to each other
-/// stay where they are for long. Where there is no other core, a sleep takes hardly more than giving way.
-const TOGETHER: u32 = 64;
+/// One of so many waits beside the peer on one core is a sleep: a thread that wakes goes to a core that is
+/// idle, while two that pass one core to each other stay where they are for long. Where there is no other
+/// core, a sleep takes hardly more than giving way.
+const WAITS_A_SLEEP: u32 = 64;
 /// And at one of so many the clock is read.
-const TURNS: u32 = 16;
+const WAITS_A_READING: u32 = 16;
 /// So many offers are left out after the core was lost, as powers of two: the first time, how much
 /// faster it grows with each further time, and the most. A loss costs milliseconds, a thousand times a
 /// sleep on a busy core.
@@ -64,10 +65,6 @@ struct Lesson {
 }
 
 impl Lesson {
-    fn next_turn(self) -> u32 {
-        (self.turn + 1) % TOGETHER
-    }
-
     /// Ready to look again for a while.
     const FRESH: Self = Lesson {
         level: TOP - 1,
@@ -76,6 +73,10 @@ impl Lesson {
         exponent: 0,
         skips: 0,
     };
+
+    fn next_turn(self) -> u32 {
+        (self.turn + 1) % WAITS_A_SLEEP
+    }
 
     const fn pack(self) -> u32 {
         self.level
@@ -88,7 +89,7 @@ impl Lesson {
     const fn unpack(word: u32) -> Self {
         Lesson {
             level: word & 0x7,
-            turn: word >> 3 & (TOGETHER - 1),
+            turn: word >> 3 & (WAITS_A_SLEEP - 1),
             place: if word >> 9 & 1 == 0 {
                 Place::Apart
             } else {
@@ -378,7 +379,7 @@ impl Patience<'_> {
                     }
                     // Two who take turns on one core need no clock, as long as no third thread comes
                     // between: a look at the clock now and then tells.
-                    if lesson.exponent == 0 && !lesson.turn.is_multiple_of(TURNS) {
+                    if lesson.exponent == 0 && !lesson.turn.is_multiple_of(WAITS_A_READING) {
                         seam::yield_now();
                         self.stage = Stage::Offered;
                         return true;

@@ -9,7 +9,7 @@ fn a_lesson_survives_its_packing() {
             for exponent in 0..=MOST_SKIPS {
                 let lesson = Lesson {
                     level,
-                    turn: (37 * exponent) % TOGETHER,
+                    turn: (37 * exponent) % WAITS_A_SLEEP,
                     place,
                     exponent,
                     skips: (1 << exponent) - 1,
