@@ -9,7 +9,7 @@
 
 use core::any::Any;
 use core::marker::PhantomData;
-use core::mem::ManuallyDrop;
+use core::mem::{ManuallyDrop, MaybeUninit};
 use core::ops::Deref;
 use core::ptr::NonNull;
 use std::sync::{Arc, Weak};
@@ -28,9 +28,9 @@ use crate::id::{ActorId, forget_name};
 use crate::mailbox::{
     DeadLetter, Downstream, Head, LaneLength, Level, Limited, Linked, Loss, Mark, Mute, Open,
     Popped, Pushed, Reserved, Ruled, Seen, Special, Store, Streak, Tail, Taking, Things, Upstream,
-    Urgent, WhenNoRoom, tell_of,
+    Urgent, WhenNoRoom, apart, tell_of,
 };
-use crate::observe::{Record, told};
+use crate::observe::{MeasuredTurn, Record, told};
 use crate::task::{
     Acts, AtClose, Due, Home, Task, ThreadWait, TurnLimits, kept_home, make_due_here,
 };
@@ -558,69 +558,67 @@ impl<M> Cell<M> {
         }
     }
 
-    /// Takes the next message.
+    /// Finds the next message, which the caller [takes](Taking::take) before it does anything else: it may lie in `place`. Of those that
+    /// are counted only if `counted` says so. `AT_HOME`: whether the actor may have a lane.
     ///
     /// # Safety
     ///
     /// This is the cell's turn.
-    #[inline]
-    pub(crate) unsafe fn pop(&self) -> Popped<M> {
-        // SAFETY: the caller has the cell's turn, which is what `pop_of` asks for.
-        unsafe { self.pop_of(true) }
-    }
-
-    /// As `pop`; but of those that are counted only if `counted` says so.
-    ///
-    /// # Safety
-    ///
-    /// As for `pop`.
     #[inline(always)]
-    pub(crate) unsafe fn pop_of(&self, counted: bool) -> Popped<M> {
+    pub(crate) unsafe fn find<const AT_HOME: bool>(
+        &self,
+        counted: bool,
+        place: &mut MaybeUninit<M>,
+    ) -> Popped<Taking<M>> {
         if !self.marks.are_none() {
             if self.marks.is_special() {
-                // SAFETY: the caller has the cell's turn, which is what `pop_special` asks for.
-                return unsafe { self.pop_special(counted) };
+                // SAFETY: the caller has the cell's turn, which is what `find_special` asks for.
+                return unsafe { self.find_special(counted, place) };
             }
-            if self.own_messages() != 0 {
+            if AT_HOME && self.own_messages() != 0 {
                 // What is in the queue comes behind them.
                 return match counted {
                     // SAFETY: there is one, and this is the cell's turn.
-                    true => Popped::Message(unsafe { self.take_own().finish() }),
+                    true => Popped::Message(unsafe { self.take_own() }),
                     false => Popped::Empty,
                 };
             }
         }
         // SAFETY: the caller has the cell's turn, so this is the only thread at the head.
-        unsafe { self.head.pop(&self.tail, &self.seen) }
+        unsafe { self.find_in_queue() }
     }
 
-    /// As `pop_of`, for an actor that has a limit, is observed or the like.
+    /// As `find`, in the queue.
     ///
     /// # Safety
     ///
-    /// As for `pop`.
+    /// As for `find`.
+    #[inline(always)]
+    unsafe fn find_in_queue(&self) -> Popped<Taking<M>> {
+        // SAFETY: the caller has the cell's turn, so this is the only thread at the head.
+        match unsafe { self.head.find(&self.tail, &self.seen) } {
+            Popped::Message(message) => Popped::Message(Taking::new(message)),
+            Popped::Woken => Popped::Woken,
+            Popped::Empty => Popped::Empty,
+        }
+    }
+
+    /// As `find`, for an actor that has a limit, is observed or the like.
+    ///
+    /// # Safety
+    ///
+    /// As for `find`.
     #[inline(never)]
-    unsafe fn pop_special(&self, counted: bool) -> Popped<M> {
-        // SAFETY: the caller has the cell's turn, which is what `take_next` asks for.
-        let popped = unsafe { self.take_next(counted) };
-        if let (Popped::Message(_), Some(record)) = (&popped, self.record()) {
+    unsafe fn find_special(&self, counted: bool, place: &mut MaybeUninit<M>) -> Popped<Taking<M>> {
+        let found = match counted.then(|| self.pop_counted()).flatten() {
+            Some(message) => Popped::Message(Taking::new(place.write(message))),
+            // SAFETY: the caller has the cell's turn, which is what `find_in_queue` asks for.
+            None => unsafe { self.find_in_queue() },
+        };
+        if let (Popped::Message(_), Some(record)) = (&found, self.record()) {
             record.count_taken();
         }
-        popped
-    }
-
-    /// Takes the next message, to be handled or to be lost.
-    ///
-    /// # Safety
-    ///
-    /// As for `pop`.
-    #[inline]
-    unsafe fn take_next(&self, counted: bool) -> Popped<M> {
-        if counted && let Some(message) = self.pop_counted() {
-            return Popped::Message(message);
-        }
-        // SAFETY: the caller has the cell's turn, so this is the only thread at the head.
-        unsafe { self.head.pop(&self.tail, &self.seen) }
+        found
     }
 
     /// Takes the next of the messages that are counted.
@@ -641,14 +639,12 @@ impl<M> Cell<M> {
         self.special.as_ref().is_none_or(|special| special.rest())
     }
 
-    /// A turn of an actor that may be observed.
+    /// Measures a turn of an actor that may be observed.
     #[inline(never)]
-    fn special_turn(&self, behavior: &mut impl Behavior<M>) -> Turn {
-        match self.record() {
-            // It is another cell whose turns are measured.
-            Some(record) if self.downstream().is_none() => record.measure(|| behavior.turn()),
-            _ => behavior.turn(),
-        }
+    fn measure_special(&self) -> Option<MeasuredTurn<'_>> {
+        // If others take its messages, it is another cell whose turns are measured.
+        let record = self.record().filter(|_| self.downstream().is_none())?;
+        Some(record.measure())
     }
 
     /// Marks the youngest message.
@@ -661,6 +657,12 @@ impl<M> Cell<M> {
     #[inline]
     pub(crate) fn is_at(&self, mark: Mark) -> bool {
         self.head.is_at(mark)
+    }
+
+    /// Whether there is nothing that comes before messages, and nothing that keeps the actor from them.
+    #[inline(always)]
+    pub(crate) fn is_as_usual(&self) -> bool {
+        self.state.is_clear() && !self.has_system()
     }
 
     /// Whether there is something that comes before messages.
@@ -836,9 +838,13 @@ impl<M: Send + 'static, B: Behavior<M> + 'static> Due for Inhabited<M, B> {
             // SAFETY: this is the cell's turn: no other thread touches the actor; and it is a `B`, since the acts are those
             // of `B`.
             let behavior = unsafe { behavior.cast::<B>().as_mut() };
-            match catch(|| match cell.marks.is_special() {
-                false => behavior.turn(),
-                true => cell.special_turn(behavior),
+            // The one call of it: so the compiler puts the turn here, and the handler into that.
+            match catch(|| {
+                let _measured = match cell.marks.is_special() {
+                    false => None,
+                    true => cell.measure_special(),
+                };
+                behavior.turn()
             }) {
                 Ok(turn) => turn,
                 Err(why) => cell.after_panic(behavior, why),

@@ -1,6 +1,6 @@
 //! An actor in its turns.
 
-use core::mem::ManuallyDrop;
+use core::mem::{ManuallyDrop, MaybeUninit};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
@@ -11,7 +11,7 @@ use crate::cell::{AnyActor, Behavior, Call, Cell, Own, State, System, Turn};
 use crate::context::Context;
 use crate::ended::EndReason;
 use crate::error::AskError;
-use crate::mailbox::{Loss, Mark, Popped, Things};
+use crate::mailbox::{Loss, Mark, Popped, Taking, Things};
 use crate::observe::told;
 use crate::restart::{Again, Birth, Decision, Pause, Policy};
 use crate::task::TurnLimits;
@@ -249,9 +249,14 @@ impl<A: Actor> ActorRunner<A> {
     /// A turn of at most so many messages, which it counts: answers to this actor's own questions, too. With `last` only
     /// the messages up to that one are handled, otherwise those that are there now.
     #[inline]
-    pub(crate) fn turn_of(&mut self, most: u32, handled: &mut u32, last: Option<Mark>) -> Turn {
+    pub(crate) fn turn_of<const AT_HOME: bool>(
+        &mut self,
+        most: u32,
+        handled: &mut u32,
+        last: Option<Mark>,
+    ) -> Turn {
         self.doing = Doing::Messages;
-        let mut turn = self.work(most, handled, last);
+        let mut turn = self.work::<AT_HOME>(most, handled, last);
         if turn == Turn::Stop && self.context.here().is_stopping() {
             turn = self.stopped_itself();
         }
@@ -266,74 +271,134 @@ impl<A: Actor> ActorRunner<A> {
     }
 
     #[inline]
-    fn work(&mut self, most: u32, handled: &mut u32, last: Option<Mark>) -> Turn {
+    fn work<const AT_HOME: bool>(
+        &mut self,
+        most: u32,
+        handled: &mut u32,
+        last: Option<Mark>,
+    ) -> Turn {
         if !self.started
             && let Some(turn) = self.begin(handled)
         {
             return turn;
         }
-        // What comes meanwhile is for another turn. Who handled it as it comes, from a sender on another core,
-        // would have every message brought from there by itself, and two actors that work for a third one would
-        // keep up with each other step by step.
-        let mark = last.unwrap_or_else(|| self.mark());
-        // Where messages are counted, so many are for this turn; the mark is that of those who woke the actor for them.
-        let mut counted = self.context.here().cell().counted();
-        let mut began = None;
-        loop {
-            if self.context.here().is_stopping() {
-                return Turn::Stop;
-            }
-            if self.context.here().cell().has_system() && self.attend_to_system(handled) {
-                return Turn::Stop;
-            }
-            let limits = self.limits;
-            let Some((actor, context)) = self.parts() else {
-                return self.without_actor();
-            };
-            if counted == 0 && context.here().is_at(mark) {
-                return Turn::Done;
-            }
-            if *handled >= most {
-                return Turn::More;
-            }
-            if context.here().cell().state().has(State::WAITS) && context.here().is_to_wait() {
-                return Turn::Park;
-            }
-            if looks_at_clock(*handled) {
-                let now = Instant::now();
-                match began {
-                    None => began = Some(now),
-                    Some(began) if now - began >= Duration::from_micros(limits.micros.into()) => {
-                        return Turn::More;
+        let mut plan = TurnPlan {
+            most,
+            mark: last,
+            counted: 0,
+            is_own: false,
+            straight: 0,
+            began: None,
+        };
+        if AT_HOME && last.is_none() && self.actor.is_some() {
+            plan.counted = self.context.here().cell().own_messages() as usize;
+            plan.is_own = plan.counted != 0;
+            // Mostly it is one.
+            plan.straight = most.min(*handled + u32::from(plan.is_own));
+        }
+        if !plan.is_own {
+            // What comes meanwhile is for another turn. Who handled it as it comes, from a sender on another core,
+            // would have every message brought from there by itself, and two actors that work for a third one would
+            // keep up with each other step by step.
+            plan.mark = Some(last.unwrap_or_else(|| self.mark()));
+            plan.counted = self.context.here().cell().counted();
+        }
+        'messages: loop {
+            let mut place = MaybeUninit::uninit();
+            let taking = 'found: {
+                if AT_HOME && plan.is_own && self.context.here().cell().is_as_usual() {
+                    if *handled < plan.straight {
+                        plan.counted -= 1;
+                        // SAFETY: so many are in the lane at least, and this is the cell's turn.
+                        break 'found unsafe { self.context.here().cell().take_own() };
                     }
-                    Some(_) => {}
+                    if plan.counted == 0 && self.context.here().cell().is_in_own_turn() {
+                        return Turn::Done;
+                    }
                 }
-            }
-            // One that is about to end takes all.
-            let takes_counted = counted != 0 || context.here().is_ending();
-            // SAFETY: this is the cell's turn.
-            let mut popped = unsafe { context.here().cell().pop_of(takes_counted) };
-            counted = counted.saturating_sub(1);
-            let mut is_last = false;
-            if let Popped::Empty = popped
-                && context.here().is_ending()
-            {
-                // An address that was there until now may have been used meanwhile.
-                is_last = context.here().is_last();
-                // SAFETY: this is the turn of the context's own cell.
-                popped = unsafe { context.here().cell().pop() };
-            }
-            match popped {
-                Popped::Message(message) => actor.handle(message, context),
-                // Perhaps for what comes before messages.
-                Popped::Woken => continue,
-                Popped::Empty if is_last && context.awaits_nothing() => {
-                    context.here().note_last();
-                    return Turn::Stop;
+                match self.look::<AT_HOME>(&mut plan, handled, &mut place) {
+                    Look::Message(taking) => taking,
+                    Look::Woken => continue 'messages,
+                    Look::Over(turn) => return turn,
                 }
-                Popped::Empty => return Turn::Done,
-            }
+            };
+            let Some((actor, context)) = self.parts() else {
+                unreachable!("no message is taken where there is no actor");
+            };
+            // SAFETY: it was found just now, in this turn.
+            let (message, _emptied) = unsafe { taking.take() };
+            actor.handle(message, context);
             *handled += 1;
+        }
+    }
+
+    /// Looks for the next message of a turn, and at all that may keep the actor from it.
+    #[inline(always)]
+    fn look<const AT_HOME: bool>(
+        &mut self,
+        plan: &mut TurnPlan,
+        handled: &mut u32,
+        place: &mut MaybeUninit<A::Message>,
+    ) -> Look<A::Message> {
+        if self.context.here().is_stopping() {
+            return Look::Over(Turn::Stop);
+        }
+        if self.context.here().cell().has_system() && self.attend_to_system(handled) {
+            return Look::Over(Turn::Stop);
+        }
+        if self.actor.is_none() {
+            return Look::Over(self.without_actor());
+        }
+        let context = &mut self.context;
+        let mark = *plan
+            .mark
+            .get_or_insert_with(|| context.here().cell().mark());
+        if plan.counted == 0 && context.here().is_at(mark) {
+            return Look::Over(Turn::Done);
+        }
+        if *handled >= plan.most {
+            return Look::Over(Turn::More);
+        }
+        if context.here().cell().state().has(State::WAITS) && context.here().is_to_wait() {
+            return Look::Over(Turn::Park);
+        }
+        if AT_HOME && plan.is_own {
+            plan.go_straight(*handled);
+        }
+        if looks_at_clock(*handled) {
+            let now = Instant::now();
+            match plan.began {
+                None => plan.began = Some(now),
+                Some(began) if now - began >= Duration::from_micros(self.limits.micros.into()) => {
+                    return Look::Over(Turn::More);
+                }
+                Some(_) => {}
+            }
+        }
+        let context = &mut self.context;
+        // One that is about to end takes all.
+        let takes_counted = plan.counted != 0 || context.here().is_ending();
+        // SAFETY: this is the cell's turn.
+        let mut found = unsafe { context.here().cell().find::<AT_HOME>(takes_counted, place) };
+        plan.counted = plan.counted.saturating_sub(1);
+        let mut is_last = false;
+        if let Popped::Empty = found
+            && context.here().is_ending()
+        {
+            // An address that was there until now may have been used meanwhile.
+            is_last = context.here().is_last();
+            // SAFETY: this is the turn of the context's own cell.
+            found = unsafe { context.here().cell().find::<AT_HOME>(true, place) };
+        }
+        match found {
+            Popped::Message(taking) => Look::Message(taking),
+            // Perhaps for what comes before messages.
+            Popped::Woken => Look::Woken,
+            Popped::Empty if is_last && context.awaits_nothing() => {
+                context.here().note_last();
+                Look::Over(Turn::Stop)
+            }
+            Popped::Empty => Look::Over(Turn::Done),
         }
     }
 
@@ -458,7 +523,7 @@ impl<M: Send + 'static> Drop for RestOfSystem<M> {
 
 impl<A: Actor> Behavior<A::Message> for ActorRunner<A> {
     fn turn(&mut self) -> Turn {
-        self.turn_of(self.limits.messages, &mut 0, None)
+        self.turn_of::<false>(self.limits.messages, &mut 0, None)
     }
 
     fn panicked(&mut self, why: EndReason) -> Turn {
@@ -486,15 +551,55 @@ impl<A: Actor> Behavior<A::Message> for ActorRunner<A> {
     }
 }
 
+/// What is for a turn, and how far that has got.
+struct TurnPlan {
+    /// So many messages are handled at most.
+    most: u32,
+    /// The youngest message that is for this turn; where messages are counted, that of those who woke the actor for them. If those in the
+    /// lane are counted, not before it is asked for.
+    mark: Option<Mark>,
+    /// Where messages are counted, so many are still for this turn.
+    counted: usize,
+    /// Those in the lane are counted.
+    is_own: bool,
+    /// Until so many are handled, those in the lane are taken straight: without a look at what is seldom.
+    straight: u32,
+    /// When the clock was looked at first.
+    began: Option<Instant>,
+}
+
+impl TurnPlan {
+    /// Lets the messages in the lane be taken straight until the turn looks at the clock next.
+    #[inline(always)]
+    fn go_straight(&mut self, handled: u32) {
+        let all = handled.saturating_add(self.counted as u32);
+        self.straight = next_look_at_clock(handled).min(all).min(self.most);
+    }
+}
+
+/// What a look for the next message of a turn has brought.
+enum Look<M> {
+    Message(Taking<M>),
+    /// Something may be there that comes before messages.
+    Woken,
+    Over(Turn),
+}
+
 /// Whether a turn looks at the clock when it has handled so many messages. A look costs as much as a message: the longer
 /// it has gone well, the fewer, and none in a turn of one message.
 fn looks_at_clock(handled: u32) -> bool {
     handled > 1 && handled.is_power_of_two()
 }
 
+/// When a turn that has handled so many messages [looks at the clock](looks_at_clock) next, but for now.
+#[inline(always)]
+fn next_look_at_clock(handled: u32) -> u32 {
+    2_u32.checked_shl((handled | 1).ilog2()).unwrap_or(u32::MAX)
+}
+
 #[cfg(all(test, not(tamtam_loom)))]
 mod tests {
-    use super::looks_at_clock;
+    use super::{looks_at_clock, next_look_at_clock};
 
     #[test]
     fn a_turn_looks_at_the_clock_ever_more_seldom() {
@@ -502,5 +607,10 @@ mod tests {
             .filter(|&handled| looks_at_clock(handled))
             .collect();
         assert_eq!(looks, [2, 4, 8, 16, 32, 64]);
+        for handled in 0..100 {
+            let next = (handled + 1..).find(|&later| looks_at_clock(later));
+            assert_eq!(Some(next_look_at_clock(handled)), next);
+        }
+        assert!(next_look_at_clock(u32::MAX) >= 1 << 31);
     }
 }

@@ -117,8 +117,11 @@ impl<M> Cell<M> {
     /// An own turn for what comes before messages, which this thread has brought: `false` if that is not the way.
     pub(super) fn wake_own(self: &Arc<Self>) -> bool {
         let is_own = self.is_plain() && self.is_own_way_free();
-        if is_own && !self.marks.is_own_turn() {
-            self.make_due_own();
+        if is_own
+            && !self.marks.is_own_turn()
+            && let Err(own_turn) = make_due_here(self.begin_own_turn())
+        {
+            self.home.schedule(own_turn);
         }
         is_own
     }
@@ -134,7 +137,7 @@ impl<M> Cell<M> {
         unsafe { Task::new(due, self.acts) }
     }
 
-    /// Takes the message that is next in the lane, which the caller finishes before it does anything else.
+    /// Takes the message that is next in the lane, which the caller takes out before it does anything else.
     ///
     /// # Safety
     ///
@@ -152,7 +155,13 @@ impl<M> Cell<M> {
     /// The caller is alone with the cell.
     pub(super) unsafe fn pop_own(&self) -> Option<M> {
         // SAFETY: there is one, and the caller is alone with the cell.
-        (self.lane.get() != 0).then(|| unsafe { self.take_own().finish() })
+        (self.lane.get() != 0).then(|| unsafe { self.take_own().take().0 })
+    }
+
+    /// In a turn: whether it is an own one. What lies in the queue is for the receiver's, which is due if anything does.
+    #[inline(always)]
+    pub(crate) fn is_in_own_turn(&self) -> bool {
+        self.marks.is_own_turn()
     }
 
     /// How many messages are in the lane.

@@ -47,18 +47,20 @@ impl<M> Cell<M> {
     pub(crate) fn push_plain(self: &Arc<Self>, message: M) -> Result<(), TellError<M>> {
         // Who has sent to a busy actor is likely to find it busy again.
         let has_streak = self.tail.has_streak();
+        // So that there is nothing to be dropped should a call panic: it would have to lie in memory for that.
+        let message = ManuallyDrop::new(message);
         if !has_streak && !kept_home().is_null() {
             let own = self.place_own();
             if !own.place.is_null() {
                 // SAFETY: the place was made for it, and nothing else was done since.
-                unsafe { own.place.write(message) };
+                unsafe { own.place.write(ManuallyDrop::into_inner(message)) };
                 if own.is_to_be_made_due {
                     self.make_due_own();
                 }
                 return Ok(());
             }
         }
-        self.push_into_queue(has_streak, message)
+        self.push_into_queue(has_streak, ManuallyDrop::into_inner(apart(message)))
     }
 
     /// As `push_plain`, whose thread may be the actor's own one, where it is known whether there [is a streak](Tail::has_streak).

@@ -38,6 +38,12 @@ impl State {
         self.0.get() & any != 0
     }
 
+    /// Whether nothing is so.
+    #[inline(always)]
+    pub(crate) fn is_clear(&self) -> bool {
+        self.0.get() == 0
+    }
+
     pub(crate) fn set(&self, all: u8) {
         self.0.set(self.0.get() | all);
     }

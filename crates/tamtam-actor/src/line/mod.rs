@@ -120,6 +120,12 @@ struct LineEntrance {
 }
 
 impl LineEntrance {
+    /// Whether nothing has come, as far as this thread has seen.
+    #[inline(always)]
+    fn seems_empty(&self) -> bool {
+        !self.inject_slot.is_full() && self.inbox.seems_idle()
+    }
+
     /// Whether nothing has come. Sequentially consistent.
     #[inline]
     fn is_empty(&self) -> bool {
@@ -411,7 +417,22 @@ impl Line {
     /// # Safety
     ///
     /// The caller is the keeper.
+    #[inline(always)]
     unsafe fn take_in(&self) -> usize {
+        // SAFETY: the caller is the keeper, the only thread at the head and at what is due.
+        unsafe {
+            if !self.entrance.seems_empty() {
+                self.take_in_what_came();
+            }
+            self.with_due(|due| due.len())
+        }
+    }
+
+    /// # Safety
+    ///
+    /// As for `take_in`.
+    #[inline(never)]
+    unsafe fn take_in_what_came(&self) {
         // SAFETY: the caller is the keeper, the only thread at the head and at what is due.
         unsafe {
             self.with_due(|due| {
@@ -426,8 +447,7 @@ impl Line {
                         Popped::Empty => break,
                     }
                 }
-                due.len()
-            })
+            });
         }
     }
 

@@ -24,13 +24,16 @@ impl Line {
     pub(crate) unsafe fn pump(&self, allowed: &Allowed) -> (usize, bool) {
         let _entered = self.enter();
         let before = self.own.handled.get();
-        let handled = || usize::try_from(self.own.handled.get() - before).unwrap_or(usize::MAX);
+        let until = match allowed.messages {
+            Some(messages) => before.saturating_add(messages as u64),
+            None => u64::MAX,
+        };
         let has_budget = allowed.time.is_some() || allowed.messages.is_some();
         let mut paces = Paces::new(allowed.time);
         let mut idle_rounds = 0;
         let mut rounds = 0;
         'rounds: while idle_rounds < ROUNDS_OF_PUMP && (has_budget || rounds < ROUNDS_OF_PUMP) {
-            let at_first = handled();
+            let at_first = self.own.handled.get();
             // SAFETY: the caller is the keeper.
             let due = unsafe { self.take_in() };
             if due == 0 {
@@ -38,12 +41,9 @@ impl Line {
             }
             if has_budget {
                 for _ in 0..due {
-                    let messages = allowed
-                        .messages
-                        .map_or(usize::MAX, |most| most.saturating_sub(handled()));
-                    let allowance = paces
-                        .allowance()
-                        .min(u32::try_from(messages).unwrap_or(u32::MAX));
+                    let left = until.saturating_sub(self.own.handled.get());
+                    // Not more than the pace, which is 32 bits.
+                    let allowance = left.min(u64::from(paces.allowance())) as u32;
                     if allowance == 0 {
                         break 'rounds;
                     }
@@ -60,7 +60,7 @@ impl Line {
                 unsafe { self.run_due(due) };
             }
             rounds += 1;
-            idle_rounds = if handled() == at_first {
+            idle_rounds = if self.own.handled.get() == at_first {
                 idle_rounds + 1
             } else {
                 0
@@ -72,7 +72,8 @@ impl Line {
         }
         // SAFETY: the caller is the keeper, and no turn is under way.
         let is_left = !unsafe { self.rest() };
-        (handled(), is_left)
+        let handled = self.own.handled.get() - before;
+        (usize::try_from(handled).unwrap_or(usize::MAX), is_left)
     }
 
     /// Runs so many tasks of what is due, where there are so many.

@@ -138,9 +138,11 @@ impl<A: Actor> Behavior<A::Message> for SettledActor<A> {
             allow(clippy::never_loop, reason = "only what is offered makes it loop")
         )]
         let turn = loop {
-            let turn =
-                self.running
-                    .turn_of(line.own.allowance.get(), &mut count.handled, last_to_drain);
+            let turn = self.running.turn_of::<true>(
+                line.own.allowance.get(),
+                &mut count.handled,
+                last_to_drain,
+            );
             #[cfg(feature = "serde")]
             if turn == Turn::Done && Cell::<A::Message>::is_any_offered() && !is_draining {
                 match self.running.look_at_offer(line, count.handled) {

@@ -220,17 +220,15 @@ impl<M> Block<M> {
         unsafe { &(*this).state }.load(Ordering::SeqCst) & COUNT
     }
 
-    /// Takes the message out that lies in this place.
+    /// Where the message lies that is in this place, which the caller takes out.
     ///
     /// # Safety
     ///
     /// As for `count`, which was larger than `place`; it is not taken twice.
     #[inline(always)]
-    pub(super) unsafe fn take(this: *mut Self, place: u32) -> M {
-        // SAFETY: the block counted more messages than `place` and the caller takes each once, so the slot is written and
-        // no other thread reads it.
-        unsafe { &(*Self::slot(this, place as usize)).0 }
-            .with_mut(|slot| unsafe { (*slot).assume_init_read() })
+    pub(super) unsafe fn message(this: *mut Self, place: u32) -> *const M {
+        // SAFETY: the block counted more messages than `place`, so the slot is written, and no other thread reads it.
+        unsafe { &(*Self::slot(this, place as usize)).0 }.with_mut(|slot| slot.cast::<M>())
     }
 
     /// Sees to it that there are never more than `count` messages in; `false` if there are already.

@@ -16,6 +16,7 @@ use tamtam_wait::seam::atomic::Ordering;
 use super::block::Block;
 use super::node::Node;
 use super::queue::{BLOCK, Head, block, is_block, next_of, unmarked};
+use super::taking::Taking;
 
 /// So many messages lie in nodes of their own, before the next ones share a block.
 const ALONE_FIRST: u32 = if cfg!(tamtam_loom) { 1 } else { 4 };
@@ -40,46 +41,6 @@ impl LaneLength {
     #[inline(always)]
     pub(crate) fn is_full(&self) -> bool {
         self.0.get() == u32::MAX
-    }
-}
-
-/// Where a message lies that is taken out, and what is to be freed when it is out; null if nothing is.
-pub(crate) struct Taking<M> {
-    message: *const M,
-    emptied: *mut Node<M>,
-}
-
-impl<M> Taking<M> {
-    /// The message.
-    ///
-    /// # Safety
-    ///
-    /// It is this thread's, and taken once.
-    #[inline(always)]
-    pub(crate) unsafe fn finish(self) -> M {
-        // SAFETY: the message is there by the caller's promise, and taken once; what held it and no other one is freed afterwards.
-        unsafe {
-            let message = ptr::read(self.message);
-            if !self.emptied.is_null() {
-                free(self.emptied);
-            }
-            message
-        }
-    }
-}
-
-/// # Safety
-///
-/// A node or block of a lane, whose messages are out, and which no other one leads to.
-#[inline(never)]
-unsafe fn free<M>(emptied: *mut Node<M>) {
-    // SAFETY: it is the caller's alone, and its messages are out.
-    unsafe {
-        if is_block(emptied) {
-            Block::free(block(emptied));
-        } else {
-            Node::free(emptied);
-        }
     }
 }
 
@@ -141,7 +102,7 @@ impl<M> Head<M> {
         }
     }
 
-    /// Takes the oldest message out of the lane, which the caller [finishes](Taking::finish) before it does anything else.
+    /// Takes the oldest message out of the lane, which the caller [takes](Taking::take) before it does anything else.
     ///
     /// # Safety
     ///
@@ -162,21 +123,18 @@ impl<M> Head<M> {
             if is_block(first) {
                 let (message, is_empty) = Block::take_own(block(first).as_ptr());
                 if !is_empty {
-                    let emptied = ptr::null_mut();
-                    return Taking { message, emptied };
+                    return Taking::new(message);
                 }
                 self.unlink(first, last);
-                let emptied = first;
-                return Taking { message, emptied };
+                return Taking::with_last_of(message, first);
             }
             let message = Node::place(first);
             self.unlink(first, last);
             // As the spare node it stays as it is until the next one is made.
-            let emptied = match Node::keep_own(first) {
-                true => ptr::null_mut(),
-                false => first,
-            };
-            Taking { message, emptied }
+            match Node::keep_own(first) {
+                true => Taking::new(message),
+                false => Taking::with_last_of(message, first),
+            }
         }
     }
 

@@ -63,20 +63,6 @@ impl<M> Node<M> {
         unsafe { &*node }.message.with_mut(<*mut _>::cast)
     }
 
-    /// Takes the message out of a node, which stays.
-    ///
-    /// # Safety
-    ///
-    /// The node is alive, has a message that was not taken yet, and no other thread takes it.
-    #[inline]
-    pub(super) unsafe fn take(node: *mut Self) -> M {
-        // SAFETY: the node is alive, says the caller.
-        unsafe { &*node }
-            .message
-            // SAFETY: a message was put in, and only the caller takes it, once.
-            .with_mut(|message| unsafe { (*message).assume_init_read() })
-    }
-
     /// Gives the node's memory back.
     ///
     /// # Safety

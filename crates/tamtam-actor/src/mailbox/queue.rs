@@ -22,7 +22,7 @@ use tamtam_wait::seam;
 use tamtam_wait::seam::atomic::{AtomicPtr, Ordering};
 
 use super::block::{BLOCK_ALIGN, Block, MOST_MESSAGES};
-use super::node::Node;
+use super::node::{Node, apart};
 use super::streak::{self, Streak};
 
 /// Marks the address of a node that has no message.
@@ -69,10 +69,10 @@ impl Seen {
 // SAFETY: used by one thread at a time, as the receiver's end is.
 unsafe impl Sync for Seen {}
 
-/// What a look for the next message brought.
-pub(crate) enum Popped<M> {
+/// What a look for the next message brought: where that lies, or itself.
+pub(crate) enum Popped<T> {
     /// The next message.
-    Message(M),
+    Message(T),
     /// The receiver was woken; what for lies elsewhere.
     Woken,
     /// There is none, or a sender is in the middle of sending it.
@@ -225,11 +225,13 @@ impl<M> Tail<M> {
 
     #[inline(always)]
     fn push_of_known(&self, streak: &Streak, goes_on: bool, message: M) -> bool {
+        // So that there is nothing to be dropped should a call panic: it would have to lie in memory for that.
+        let message = ManuallyDrop::new(message);
         if !goes_on {
             streak.begin(self);
         } else if streak.is_for_blocks() {
             // Only here: one that lies in a node of its own comes there without having been in memory before.
-            let message = ManuallyDrop::new(message);
+            let message = apart(message);
             // SAFETY: if it is moved, it is not used any more.
             if unsafe { self.put_into_block(streak, &raw const *message) } {
                 return false;
@@ -238,7 +240,7 @@ impl<M> Tail<M> {
             // afterwards.
             return unsafe { self.push_otherwise(streak, &raw const *message) };
         }
-        let has_woken = self.push(message);
+        let has_woken = self.push(ManuallyDrop::into_inner(message));
         streak.note_alone(has_woken);
         has_woken
     }
@@ -357,13 +359,13 @@ impl<M> Head<M> {
         taken(current) == unsafe { Block::count(block(current).as_ptr()) }
     }
 
-    /// The next message of the current block, if there is one.
+    /// Where the next message of the current block lies, if there is one: until the next one is looked for.
     ///
     /// # Safety
     ///
     /// The caller is the receiver, and `current` is the current node, and a block.
     #[inline(always)]
-    unsafe fn take_of(&self, seen: &Seen, current: *mut Node<M>) -> Option<M> {
+    unsafe fn find_in(&self, seen: &Seen, current: *mut Node<M>) -> Option<*const M> {
         let (block, taken) = (block(current).as_ptr(), taken(current));
         // Not for each message: perhaps the sender writes there.
         if taken >= u32::from(seen.0.get()) {
@@ -377,17 +379,34 @@ impl<M> Head<M> {
         self.current
             .set(current.map_addr(|address| address + ONE_TAKEN));
         // SAFETY: the block is the receiver's until it is left, `taken` is below its count, and each message is taken once.
-        Some(unsafe { Block::take(block, taken) })
+        Some(unsafe { Block::message(block, taken) })
     }
 
     /// Takes the next message.
     ///
     /// # Safety
     ///
+    /// As for `find`.
+    #[inline]
+    pub(crate) unsafe fn pop(&self, tail: &Tail<M>, seen: &Seen) -> Popped<M> {
+        // SAFETY: what `find` asks for is what the caller promises; what it has found is taken at once.
+        unsafe {
+            match self.find(tail, seen) {
+                Popped::Message(message) => Popped::Message(ptr::read(message)),
+                Popped::Woken => Popped::Woken,
+                Popped::Empty => Popped::Empty,
+            }
+        }
+    }
+
+    /// Where the next message lies, which the caller takes out before it does anything else here.
+    ///
+    /// # Safety
+    ///
     /// This is the head of that tail. The caller is the receiver: it is the one who was told by `push` or
     /// `wake` that the receiver was idle, or was made the receiver by it; and it has not become idle since.
     #[inline]
-    pub(crate) unsafe fn pop(&self, tail: &Tail<M>, seen: &Seen) -> Popped<M> {
+    pub(crate) unsafe fn find(&self, tail: &Tail<M>, seen: &Seen) -> Popped<*const M> {
         let current = self.current.get();
         let next = if current.is_null() {
             // SYNC queue-link
@@ -400,9 +419,9 @@ impl<M> Head<M> {
             first
         } else if is_block(current) {
             // SAFETY: the caller is the receiver, and `current` is the current node, and a block.
-            match unsafe { self.pop_of_block(seen, current) } {
+            match unsafe { self.find_behind_block(seen, current) } {
                 Ok(next) => next,
-                Err(popped) => return popped,
+                Err(found) => return found,
             }
         } else {
             let node = unmarked(current);
@@ -419,7 +438,7 @@ impl<M> Head<M> {
         self.current.set(next);
         if next.addr() & (EMPTY | BLOCK) == 0 {
             // SAFETY: linked, so its message is there; we are the only receiver.
-            return Popped::Message(unsafe { Node::take(next) });
+            return Popped::Message(unsafe { Node::place(next) });
         }
         if !is_block(next) {
             #[cfg(feature = "serde")]
@@ -428,26 +447,26 @@ impl<M> Head<M> {
         }
         seen.0.set(0);
         // SAFETY: it is the current node, and was linked with its first message.
-        match unsafe { self.take_of(seen, next) } {
+        match unsafe { self.find_in(seen, next) } {
             Some(message) => Popped::Message(message),
             None => unreachable!("a block without a message"),
         }
     }
 
-    /// Takes the next message of the current block; or the next node, with the block given back.
+    /// Finds the next message of the current block; or the next node, with the block given back.
     ///
     /// # Safety
     ///
-    /// As for `pop`, and `current` is the current node, and a block.
+    /// As for `find`, and `current` is the current node, and a block.
     #[inline(always)]
-    unsafe fn pop_of_block(
+    unsafe fn find_behind_block(
         &self,
         seen: &Seen,
         current: *mut Node<M>,
-    ) -> Result<*mut Node<M>, Popped<M>> {
+    ) -> Result<*mut Node<M>, Popped<*const M>> {
         // SAFETY: the caller is the receiver, and `current` is a block, which is the receiver's until it is left.
         unsafe {
-            if let Some(message) = self.take_of(seen, current) {
+            if let Some(message) = self.find_in(seen, current) {
                 return Err(Popped::Message(message));
             }
             // SYNC queue-link
@@ -457,7 +476,7 @@ impl<M> Head<M> {
             }
             // Its sender puts nothing more in once another node is the youngest, or is just at it, or has been since our look.
             if !Block::close(block(current).as_ptr(), taken(current)) {
-                return match self.take_of(seen, current) {
+                return match self.find_in(seen, current) {
                     Some(message) => Err(Popped::Message(message)),
                     None => unreachable!("a block that has more"),
                 };

@@ -50,7 +50,7 @@ pub(crate) use line::Shown;
 #[cfg(feature = "metrics")]
 pub use metrics::{Metrics, record_metrics};
 pub(crate) use pool::Counts;
-pub(crate) use record::Record;
+pub(crate) use record::{MeasuredTurn, Record};
 #[cfg(all(feature = "top", unix))]
 #[doc(hidden)]
 pub use serve::{Answerer, ProcessBelow, look_below};

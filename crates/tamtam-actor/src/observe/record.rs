@@ -72,6 +72,16 @@ fn raise(most: &AtomicU64, to: u64) {
     }
 }
 
+/// A turn of an observed actor, which is measured.
+pub(crate) struct MeasuredTurn<'a>(&'a Record);
+
+impl Drop for MeasuredTurn<'_> {
+    fn drop(&mut self) {
+        let long = self.0.end_turn();
+        self.0.tell_of_long_turn(long);
+    }
+}
+
 impl Record {
     pub(crate) fn new(
         id: ActorId,
@@ -191,20 +201,10 @@ impl Record {
         add(&self.restarts, 1);
     }
 
-    /// Measures a turn, also one that ends with a panic.
-    pub(crate) fn measure<R>(&self, turn: impl FnOnce() -> R) -> R {
-        struct Measured<'a>(&'a Record);
-
-        impl Drop for Measured<'_> {
-            fn drop(&mut self) {
-                let long = self.0.end_turn();
-                self.0.tell_of_long_turn(long);
-            }
-        }
-
+    /// Measures a turn until what is returned is dropped, also by a panic.
+    pub(crate) fn measure(&self) -> MeasuredTurn<'_> {
         self.begin_turn();
-        let _measured = Measured(self);
-        turn()
+        MeasuredTurn(self)
     }
 
     pub(crate) fn begin_turn(&self) {

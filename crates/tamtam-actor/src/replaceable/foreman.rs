@@ -1,5 +1,6 @@
 //! What is in the public cell of a replaceable actor.
 
+use core::mem::MaybeUninit;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use super::instance::{Instance, Nursery};
@@ -195,7 +196,7 @@ impl<A: Actor> Behavior<Envelope<A::Message>> for Foreman<A> {
                 Found::Present(_) => {}
             }
             // SAFETY: this is the cell's turn.
-            match unsafe { self.own.pop_of(false) } {
+            match unsafe { self.own.find::<true>(false, &mut MaybeUninit::uninit()) } {
                 Popped::Message(_) => unreachable!("messages lie where instances take them from"),
                 Popped::Woken => {}
                 Popped::Empty => return Turn::Done,
