@@ -317,9 +317,9 @@ impl<A: Actor> ActorRunner<A> {
                     }
                 }
                 match self.look::<AT_HOME>(&mut plan, handled, &mut place) {
-                    Look::Message(taking) => taking,
-                    Look::Woken => continue 'messages,
-                    Look::Over(turn) => return turn,
+                    NextLook::Message(taking) => taking,
+                    NextLook::Woken => continue 'messages,
+                    NextLook::Over(turn) => return turn,
                 }
             };
             let Some((actor, context)) = self.parts() else {
@@ -339,28 +339,28 @@ impl<A: Actor> ActorRunner<A> {
         plan: &mut TurnPlan,
         handled: &mut u32,
         place: &mut MaybeUninit<A::Message>,
-    ) -> Look<A::Message> {
+    ) -> NextLook<A::Message> {
         if self.context.here().is_stopping() {
-            return Look::Over(Turn::Stop);
+            return NextLook::Over(Turn::Stop);
         }
         if self.context.here().cell().has_system() && self.attend_to_system(handled) {
-            return Look::Over(Turn::Stop);
+            return NextLook::Over(Turn::Stop);
         }
         if self.actor.is_none() {
-            return Look::Over(self.without_actor());
+            return NextLook::Over(self.without_actor());
         }
         let context = &mut self.context;
         let mark = *plan
             .mark
             .get_or_insert_with(|| context.here().cell().mark());
         if plan.counted == 0 && context.here().is_at(mark) {
-            return Look::Over(Turn::Done);
+            return NextLook::Over(Turn::Done);
         }
         if *handled >= plan.most {
-            return Look::Over(Turn::More);
+            return NextLook::Over(Turn::More);
         }
         if context.here().cell().state().has(State::WAITS) && context.here().is_to_wait() {
-            return Look::Over(Turn::Park);
+            return NextLook::Over(Turn::Park);
         }
         if AT_HOME && plan.is_own {
             plan.go_straight(*handled);
@@ -370,7 +370,7 @@ impl<A: Actor> ActorRunner<A> {
             match plan.began {
                 None => plan.began = Some(now),
                 Some(began) if now - began >= Duration::from_micros(self.limits.micros.into()) => {
-                    return Look::Over(Turn::More);
+                    return NextLook::Over(Turn::More);
                 }
                 Some(_) => {}
             }
@@ -391,14 +391,14 @@ impl<A: Actor> ActorRunner<A> {
             found = unsafe { context.here().cell().find::<AT_HOME>(true, place) };
         }
         match found {
-            Popped::Message(taking) => Look::Message(taking),
+            Popped::Message(taking) => NextLook::Message(taking),
             // Perhaps for what comes before messages.
-            Popped::Woken => Look::Woken,
+            Popped::Woken => NextLook::Woken,
             Popped::Empty if is_last && context.awaits_nothing() => {
                 context.here().note_last();
-                Look::Over(Turn::Stop)
+                NextLook::Over(Turn::Stop)
             }
-            Popped::Empty => Look::Over(Turn::Done),
+            Popped::Empty => NextLook::Over(Turn::Done),
         }
     }
 
@@ -578,7 +578,7 @@ impl TurnPlan {
 }
 
 /// What a look for the next message of a turn has brought.
-enum Look<M> {
+enum NextLook<M> {
     Message(Taking<M>),
     /// Something may be there that comes before messages.
     Woken,
