@@ -10,10 +10,10 @@ use crate::spawner::Spawner;
 use crate::task::{Home, Left, Task, ThreadTurn};
 use crate::time::Time;
 
-/// Runs a model with so many preemptions at most.
+/// Runs a model with so many preemptions at most; with as many as `LOOM_MAX_PREEMPTIONS` says, if that are more.
 pub fn model(preemptions: usize, program: impl Fn() + Sync + Send + 'static) {
     let mut builder = loom::model::Builder::new();
-    builder.preemption_bound = Some(preemptions);
+    builder.preemption_bound = builder.preemption_bound.max(Some(preemptions));
     // Where a thread looks more often, on no path in vain, than loom takes for one that spins: five messages in several pumps are 1,050.
     builder.max_branches = 2_000;
     builder.check(program);

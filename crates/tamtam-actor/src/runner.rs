@@ -594,7 +594,8 @@ fn looks_at_clock(handled: u32) -> bool {
 /// When a turn that has handled so many messages [looks at the clock](looks_at_clock) next, but for now.
 #[inline(always)]
 fn next_look_at_clock(handled: u32) -> u32 {
-    2_u32.checked_shl((handled | 1).ilog2()).unwrap_or(u32::MAX)
+    let next = (handled | 1).ilog2() + 1;
+    1_u32.checked_shl(next).unwrap_or(u32::MAX)
 }
 
 #[cfg(all(test, not(tamtam_loom)))]
@@ -611,6 +612,6 @@ mod tests {
             let next = (handled + 1..).find(|&later| looks_at_clock(later));
             assert_eq!(Some(next_look_at_clock(handled)), next);
         }
-        assert!(next_look_at_clock(u32::MAX) >= 1 << 31);
+        assert_eq!(next_look_at_clock(u32::MAX), u32::MAX);
     }
 }

@@ -75,7 +75,7 @@ fn loom_the_keeper_of_a_line_does_what_comes_in() {
 /// What is brought when the line ends is done or abandoned, by the keeper or by the one who brings it.
 #[test]
 fn loom_a_task_against_the_end_of_a_line() {
-    model(3, || {
+    model(2, || {
         let line = Arc::new(Line::new(Wait::Adaptive, false, None));
         let turns = Arc::new(Turns::default());
         let keeper = keep(&line);
@@ -148,7 +148,7 @@ fn loom_a_message_against_a_line_that_drains() {
 /// An actor is born while the line ends: it is stopped by the keeper, or by the one who makes it.
 #[test]
 fn loom_a_birth_against_the_end_of_a_line() {
-    model(3, || {
+    model(2, || {
         let line = Arc::new(Line::new(Wait::Adaptive, false, None));
         let keeper = keep(&line);
         let other = {

@@ -853,8 +853,8 @@ fn asks_of_our_channel_are_measured() {
 fn a_ring_of_our_actors_is_measured() {
     assert_measured(
         "pool",
-        &["ring/4875250/1core/last", "ring/1000000/1core/token"],
-        &["4875250/1core/last", "1000000/1core/token"],
+        &["ring/1000000/1core/token"],
+        &["1000000/1core/token"],
     );
 }
 
