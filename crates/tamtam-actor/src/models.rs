@@ -10,10 +10,14 @@ use crate::spawner::Spawner;
 use crate::task::{Home, Left, Task, ThreadTurn};
 use crate::time::Time;
 
-/// Runs a model with so many preemptions at most; with as many as `LOOM_MAX_PREEMPTIONS` says, if that are more.
+/// How deep models without a depth of their own usually go.
+const USUAL_PREEMPTIONS: usize = 2;
+
+/// Runs a model with so many preemptions at most. Where `LOOM_MAX_PREEMPTIONS` says more than the usual two, so many more.
 pub fn model(preemptions: usize, program: impl Fn() + Sync + Send + 'static) {
     let mut builder = loom::model::Builder::new();
-    builder.preemption_bound = builder.preemption_bound.max(Some(preemptions));
+    let all = builder.preemption_bound.unwrap_or(USUAL_PREEMPTIONS);
+    builder.preemption_bound = Some(preemptions + all.saturating_sub(USUAL_PREEMPTIONS));
     // Where a thread looks more often, on no path in vain, than loom takes for one that spins: five messages in several pumps are 1,050.
     builder.max_branches = 2_000;
     builder.check(program);
