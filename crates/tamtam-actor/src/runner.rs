@@ -375,7 +375,6 @@ impl<A: Actor> ActorRunner<A> {
                 Some(_) => {}
             }
         }
-        let context = &mut self.context;
         // One that is about to end takes all.
         let takes_counted = plan.counted != 0 || context.here().is_ending();
         // SAFETY: this is the cell's turn.
@@ -591,7 +590,7 @@ fn looks_at_clock(handled: u32) -> bool {
     handled > 1 && handled.is_power_of_two()
 }
 
-/// When a turn that has handled so many messages [looks at the clock](looks_at_clock) next, but for now.
+/// How many messages a turn that has handled so many will have when it [looks at the clock](looks_at_clock) the next time.
 #[inline(always)]
 fn next_look_at_clock(handled: u32) -> u32 {
     let next = (handled | 1).ilog2() + 1;

@@ -111,17 +111,16 @@ impl<M> Cell<M> {
     /// Sees to it that an own turn comes, where the message is that it is for.
     #[inline(never)]
     pub(super) fn make_due_own(self: &Arc<Self>) {
-        self.home.schedule(self.begin_own_turn());
+        if let Err(own_turn) = make_due_here(self.begin_own_turn()) {
+            self.home.schedule(own_turn);
+        }
     }
 
     /// An own turn for what comes before messages, which this thread has brought: `false` if that is not the way.
     pub(super) fn wake_own(self: &Arc<Self>) -> bool {
         let is_own = self.is_plain() && self.is_own_way_free();
-        if is_own
-            && !self.marks.is_own_turn()
-            && let Err(own_turn) = make_due_here(self.begin_own_turn())
-        {
-            self.home.schedule(own_turn);
+        if is_own && !self.marks.is_own_turn() {
+            self.make_due_own();
         }
         is_own
     }
@@ -137,7 +136,7 @@ impl<M> Cell<M> {
         unsafe { Task::new(due, self.acts) }
     }
 
-    /// Takes the message that is next in the lane, which the caller takes out before it does anything else.
+    /// The message that is next in the lane, which the caller [takes](Taking::take) before it does anything else.
     ///
     /// # Safety
     ///
