@@ -47,6 +47,14 @@ impl Oneshot {
         })))
     }
 
+    /// Whether the filler is a link's, as far as this thread knows.
+    fn is_lent(&self) -> bool {
+        #[cfg(feature = "serde")]
+        return self.is_lent.load(Ordering::Relaxed);
+        #[cfg(not(feature = "serde"))]
+        return false;
+    }
+
     /// One of the two leaves; the second one frees it.
     ///
     /// # Safety
@@ -183,7 +191,10 @@ impl<T> Filler<T> {
         // looks once more.
         place.full.swap(true, Ordering::SeqCst);
         seam::model_fence();
-        place.takers.habit().meet();
+        // What comes over a link may be read by the thread that waits for it, which is not to take itself for the other side.
+        if !place.is_lent() {
+            place.takers.habit().meet();
+        }
         place.takers.notify_one();
     }
 }
@@ -208,9 +219,7 @@ impl<T> Taker<T> {
     #[cfg(feature = "serde")]
     pub(crate) fn is_lent(&self) -> bool {
         // SAFETY: it lives until we have left, too.
-        unsafe { self.place.as_ref() }
-            .is_lent
-            .load(Ordering::Relaxed)
+        unsafe { self.place.as_ref() }.is_lent()
     }
 
     /// As `is_full`; if it is not, the waker is woken once it is. The wait is to be [cancelled](Taker::cancel) before the value is taken.
@@ -333,5 +342,34 @@ mod kept {
 
     pub(super) fn keep(_: NonNull<Oneshot>) -> bool {
         false
+    }
+}
+
+// Miri says of no thread where it runs.
+#[cfg(all(test, feature = "serde", not(tamtam_loom), not(miri)))]
+mod tests {
+    use super::*;
+
+    /// Whether the thread that has filled a oneshot is taken for one on this processor, of one that a link has or not.
+    fn is_met_here(is_lent: bool) -> bool {
+        let (filler, taker) = oneshot();
+        // SAFETY: it lives until the taker has left.
+        let place = unsafe { taker.place.as_ref() };
+        if is_lent {
+            filler.note_lent();
+        }
+        filler.fill(7);
+        let habit = format!("{:?}", place.takers.habit());
+        assert_eq!(taker.take(None), Some(7));
+        habit.contains("peer_on_this_core: true")
+    }
+
+    #[test]
+    fn a_thread_that_reads_its_own_answer_off_a_link_does_not_take_itself_for_the_peer() {
+        // Of a new thread, which has kept no oneshot that has met another one.
+        let is_never_met = std::thread::spawn(|| (0..100).all(|_| !is_met_here(true)));
+        assert!(is_never_met.join().unwrap());
+        // Otherwise it is met; but it may be moved to another processor before it looks.
+        assert!((0..1_000).any(|_| is_met_here(false)));
     }
 }
