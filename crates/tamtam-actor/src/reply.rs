@@ -19,6 +19,8 @@ use crate::waits::OpenQuestion;
 mod lent;
 
 #[cfg(feature = "serde")]
+use lent::Lent;
+#[cfg(feature = "serde")]
 pub use lent::PendingReply;
 
 /// The way back of an answer: the handler of a question sends the answer with it, once.
@@ -59,6 +61,9 @@ enum ReplyWay<R> {
     Place(Arc<AnswerPlace<Result<R, AskError>>>),
     /// Something is done with the answer.
     Call(Box<dyn Answered<R>>),
+    /// A link has it, if the message goes there; otherwise it is the message's again.
+    #[cfg(feature = "serde")]
+    Lent(Arc<Lent<R>>),
 }
 
 /// What is done with an answer.
@@ -155,6 +160,8 @@ impl<R> Reply<R> {
             // If the asker was told that there will be none, it is that.
             Some(ReplyWay::Place(place)) => drop(place.put(answer)),
             Some(ReplyWay::Call(then)) => then.answered(answer),
+            #[cfg(feature = "serde")]
+            Some(ReplyWay::Lent(lent)) => lent.finish_unsent(answer),
             None => {}
         }
     }
@@ -166,6 +173,8 @@ impl<R> ReplyWay<R> {
             ReplyWay::Thread(filler) => filler.is_awaited(),
             ReplyWay::Place(place) => Arc::strong_count(place) > 1,
             ReplyWay::Call(then) => then.is_awaited(),
+            #[cfg(feature = "serde")]
+            ReplyWay::Lent(lent) => lent.is_awaited_unsent(),
         }
     }
 }
@@ -173,8 +182,11 @@ impl<R> ReplyWay<R> {
 impl<R> Drop for Reply<R> {
     fn drop(&mut self) {
         let way = self.way.get_mut().unwrap_or_else(PoisonError::into_inner);
-        if way.is_none() {
-            return;
+        match way {
+            None => return,
+            #[cfg(feature = "serde")]
+            Some(ReplyWay::Lent(lent)) if lent.is_sent() => return,
+            Some(_) => {}
         }
         if std::thread::panicking() {
             // Why, is not known before the panic has come to its end.

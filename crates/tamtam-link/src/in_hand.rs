@@ -8,8 +8,8 @@ use std::sync::Arc;
 
 use smallvec::SmallVec;
 use tamtam_actor::link::{
-    Encode, Exported, FarCell, FarFailure, FarPlace, FarReply, Imported, LentDescriptor,
-    PendingReply, Tables, TakenDescriptor, within,
+    Asker, Encode, Exported, FarCell, FarFailure, FarPlace, FarQuestion, FarReply, Imported,
+    LentDescriptor, PendingReply, Tables, TakenDescriptor, within,
 };
 use tamtam_actor::{AskError, Fate};
 
@@ -185,7 +185,7 @@ impl Tables for Written<'_> {
         Ok(number)
     }
 
-    fn take_reply(&self, _: u64) -> Result<Box<dyn FarReply>, String> {
+    fn take_reply(&self, _: u64) -> Result<FarReply, String> {
         Err(NOT_READ.to_owned())
     }
 
@@ -238,7 +238,7 @@ impl Tables for Read<'_> {
         Err(NOT_WRITTEN.to_owned())
     }
 
-    fn take_reply(&self, number: u64) -> Result<Box<dyn FarReply>, String> {
+    fn take_reply(&self, number: u64) -> Result<FarReply, String> {
         let mut unread = self.unread.borrow_mut();
         let place = unread.replies.iter().position(|reply| *reply == number);
         let Some(place) = place else {
@@ -247,11 +247,11 @@ impl Tables for Read<'_> {
         let core = self.core.this().ok_or("the link is gone")?;
         unread.replies.swap_remove(place);
         TakenReplies::with(|taken| taken.taken.push(number));
-        Ok(Box::new(WayBack {
-            generation: core.generation(),
-            core,
-            number,
-        }))
+        let generation = core.generation();
+        Ok(FarReply {
+            asker: core,
+            question: FarQuestion { number, generation },
+        })
     }
 
     fn export(&self, _: Arc<dyn Exported>) -> Result<FarPlace, String> {
@@ -311,37 +311,31 @@ impl Tables for Read<'_> {
     }
 }
 
-/// The way of an answer back.
-struct WayBack {
-    core: Arc<Core>,
-    generation: u64,
-    number: u64,
-}
-
-impl FarReply for WayBack {
-    fn answer(self: Box<Self>, encode: Encode<'_>) {
-        if self.core.generation() != self.generation {
+impl Asker for Core {
+    fn answer(&self, question: FarQuestion, encode: Encode<'_>) {
+        let FarQuestion { number, generation } = question;
+        if self.generation() != generation {
             // The process that has asked is gone.
             return;
         }
-        if let Err(failure) = self.core.answer(self.number, self.generation, encode) {
-            self.core.fail_of(self.number, self.generation, failure);
+        if let Err(failure) = self.answer_to(number, generation, encode) {
+            self.fail_of(number, generation, failure);
         }
     }
 
-    fn fail(self: Box<Self>, why: AskError) {
+    fn fail(&self, question: FarQuestion, why: AskError) {
+        let FarQuestion { number, generation } = question;
         if matches!(why, AskError::Unanswered) {
-            let link = Arc::as_ptr(&self.core).addr();
+            let link = std::ptr::from_ref(self).addr();
             // It is told when it is known why the message was dropped.
-            if TakenReplies::with(|taken| taken.note_dropped(link, self.number)) == Some(true) {
+            if TakenReplies::with(|taken| taken.note_dropped(link, number)) == Some(true) {
                 return;
             }
         }
-        self.core
-            .fail_of(self.number, self.generation, FarFailure::of(&why));
+        self.fail_of(number, generation, FarFailure::of(&why));
     }
 
-    fn is_awaited(&self) -> bool {
-        self.core.is_open() && self.core.generation() == self.generation
+    fn is_waiting(&self, question: FarQuestion) -> bool {
+        self.is_open() && self.generation() == question.generation
     }
 }

@@ -45,7 +45,7 @@ pub trait Tables {
     fn lend_reply(&self, reply: Arc<dyn PendingReply>) -> Result<u64, String>;
 
     /// The way back that the other side knows by this number.
-    fn take_reply(&self, number: u64) -> Result<Box<dyn FarReply>, String>;
+    fn take_reply(&self, number: u64) -> Result<FarReply, String>;
 
     /// Lets the other side have an address.
     fn export(&self, exported: Arc<dyn Exported>) -> Result<FarPlace, String>;
@@ -96,15 +96,38 @@ impl fmt::Debug for Imported {
 }
 
 /// The way of an answer back to another process.
-pub trait FarReply: Send {
+pub struct FarReply {
+    /// Where it goes.
+    pub asker: Arc<dyn Asker>,
+    /// What it answers.
+    pub question: FarQuestion,
+}
+
+/// A question of another process, as the link has it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct FarQuestion {
+    /// Its number.
+    pub number: u64,
+    /// The generation of the process that has asked.
+    pub generation: u64,
+}
+
+/// What has asked: another process, at the other side of a link.
+pub trait Asker: Send + Sync {
     /// Sends the answer.
-    fn answer(self: Box<Self>, encode: Encode<'_>);
+    fn answer(&self, question: FarQuestion, encode: Encode<'_>);
 
     /// Says why there is none.
-    fn fail(self: Box<Self>, why: AskError);
+    fn fail(&self, question: FarQuestion, why: AskError);
 
-    /// Whether the other side still waits, as far as is known.
-    fn is_awaited(&self) -> bool;
+    /// Whether it still waits, as far as is known.
+    fn is_waiting(&self, question: FarQuestion) -> bool;
+}
+
+impl fmt::Debug for FarReply {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_tuple("FarReply").field(&self.question).finish()
+    }
 }
 
 /// Messages that an actor takes by itself.
@@ -286,25 +309,23 @@ impl<'de, R: Serialize + Send + 'static> Deserialize<'de> for Reply<R> {
         };
         let far = with_current("a Reply", |tables| tables.take_reply(number));
         let far = far.map_err(|error| D::Error::custom(say(error)))?;
-        Ok(Reply::to_continuation(Box::new(AnswerFar(far))))
+        Ok(Reply::to_continuation(Box::new(far)))
     }
 }
 
-/// Sends an answer to another process.
-struct AnswerFar(Box<dyn FarReply>);
-
-impl<R: Serialize + Send> Answered<R> for AnswerFar {
+impl<R: Serialize + Send> Answered<R> for FarReply {
     fn answered(self: Box<Self>, answer: Result<R, AskError>) {
+        let FarReply { asker, question } = *self;
         match answer {
-            Ok(answer) => self
-                .0
-                .answer(&mut |encoding, bytes| encoding.encode(&answer, bytes)),
-            Err(why) => self.0.fail(why),
+            Ok(answer) => asker.answer(question, &mut |encoding, bytes| {
+                encoding.encode(&answer, bytes)
+            }),
+            Err(why) => asker.fail(question, why),
         }
     }
 
     fn is_awaited(&self) -> bool {
-        self.0.is_awaited()
+        self.asker.is_waiting(self.question)
     }
 }
 

@@ -1,10 +1,11 @@
 //! A reply whose message was written for another process: the link has it, until an answer comes or the message comes back.
 
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use serde::de::DeserializeOwned;
 
-use super::{Answered, Reply, ReplyWay};
+use super::{Reply, ReplyWay};
 use crate::error::{AskError, Fate, LinkFailure};
 use crate::wire::Encoding;
 
@@ -21,41 +22,40 @@ pub trait PendingReply: Send + Sync {
     fn fail(&self, why: AskError);
 }
 
-/// A way back of which a message and a link have a half each.
-pub(super) struct Lent<R>(Mutex<LentState<R>>);
-
-struct LentState<R> {
-    way: Option<ReplyWay<R>>,
-    is_sent: bool,
+/// A way back of which a message and a link have a half each. That of the message is of use as long as it was not sent.
+pub(super) struct Lent<R> {
+    way: Mutex<Option<ReplyWay<R>>>,
+    /// Told by the thread that has the message, before it leaves that.
+    is_sent: AtomicBool,
 }
 
 impl<R> Lent<R> {
-    fn lock(&self) -> MutexGuard<'_, LentState<R>> {
+    fn lock(&self) -> MutexGuard<'_, Option<ReplyWay<R>>> {
         // No user code runs under the lock.
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+        self.way.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     fn finish(&self, answer: Result<R, AskError>) {
-        let way = self.lock().way.take();
+        let way = self.lock().take();
         if let Some(way) = way {
             Reply::by(way).finish(answer);
         }
     }
-}
 
-/// The message's half: of use as long as the message was not sent.
-struct MessagesHalf<R>(Arc<Lent<R>>);
+    pub(super) fn is_sent(&self) -> bool {
+        self.is_sent.load(Ordering::Acquire)
+    }
 
-impl<R: Send> Answered<R> for MessagesHalf<R> {
-    fn answered(self: Box<Self>, answer: Result<R, AskError>) {
-        if !self.0.lock().is_sent {
-            self.0.finish(answer);
+    /// The message's half is answered.
+    pub(super) fn finish_unsent(&self, answer: Result<R, AskError>) {
+        if !self.is_sent() {
+            self.finish(answer);
         }
     }
 
-    fn is_awaited(&self) -> bool {
-        let state = self.0.lock();
-        !state.is_sent && state.way.as_ref().is_some_and(ReplyWay::is_awaited)
+    /// Whether an answer to the message's half is of use.
+    pub(super) fn is_awaited_unsent(&self) -> bool {
+        !self.is_sent() && self.lock().as_ref().is_some_and(ReplyWay::is_awaited)
     }
 }
 
@@ -68,18 +68,18 @@ impl<R: DeserializeOwned + Send + 'static> Reply<R> {
         if let ReplyWay::Thread(filler) = &way {
             filler.note_lent();
         }
-        let lent = Arc::new(Lent(Mutex::new(LentState {
-            way: Some(way),
-            is_sent: false,
-        })));
-        *place = Some(ReplyWay::Call(Box::new(MessagesHalf(Arc::clone(&lent)))));
+        let lent = Arc::new(Lent {
+            way: Mutex::new(Some(way)),
+            is_sent: AtomicBool::new(false),
+        });
+        *place = Some(ReplyWay::Lent(Arc::clone(&lent)));
         Some(lent)
     }
 }
 
 impl<R: DeserializeOwned + Send + 'static> PendingReply for Lent<R> {
     fn sent(&self) {
-        self.lock().is_sent = true;
+        self.is_sent.store(true, Ordering::Release);
     }
 
     fn answer(&self, encoding: Encoding, bytes: &[u8]) {

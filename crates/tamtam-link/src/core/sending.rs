@@ -185,15 +185,14 @@ impl Core {
     }
 
     /// Sends an answer; if that cannot be, what the other side is to be told.
-    pub(crate) fn answer(
+    pub(crate) fn answer_to(
         &self,
         reply: u64,
         generation: u64,
         encode: Encode<'_>,
     ) -> Result<(), FarFailure> {
         // What is asked by the way is asked of the other side as a whole.
-        let asked = Arc::clone(self.root());
-        let sent = self.send(BodyKind::Answer(reply, generation), &asked, encode);
+        let sent = self.send(BodyKind::Answer(reply, generation), self.root(), encode);
         sent.map_err(|(why, failure)| {
             let text = format!("the answer was not sent: {failure}");
             match why {
