@@ -132,6 +132,21 @@ impl Bell {
         &'a self,
         wait: Wait,
         deadline: Option<Instant>,
+        is_there: impl FnMut() -> bool,
+        others: impl Fn() -> Others,
+    ) -> Result<(), TimedOut>
+    where
+        Others: Iterator<Item = (&'a Futex, u32, Scope)>,
+    {
+        self.wait_announced(wait, deadline, || {}, is_there, others)
+    }
+
+    /// As [`wait`](Bell::wait); `announce` is called before each sleep, and before the last look.
+    pub(crate) fn wait_announced<'a, Others>(
+        &'a self,
+        wait: Wait,
+        deadline: Option<Instant>,
+        mut announce: impl FnMut(),
         mut is_there: impl FnMut() -> bool,
         others: impl Fn() -> Others,
     ) -> Result<(), TimedOut>
@@ -149,6 +164,7 @@ impl Bell {
                     break;
                 }
             }
+            announce();
             let asleep = self.expect();
             // After the exchange: a process that joins later rings, and one that has joined before is among these words.
             IS_WARY.set(false);

@@ -614,9 +614,22 @@ impl CarrierSeats {
         deadline: Option<Instant>,
         is_over: impl FnMut() -> bool,
     ) -> bool {
+        self.wait_announced(number, wait, deadline, || {}, is_over)
+    }
+
+    /// As [`wait`](CarrierSeats::wait); `announce` is called before each sleep, and before the last look: what else may end the wait is told of it then, if it has to be,
+    /// and need not be where the thread does not sleep.
+    pub fn wait_announced(
+        &self,
+        number: usize,
+        wait: Wait,
+        deadline: Option<Instant>,
+        announce: impl FnMut(),
+        is_over: impl FnMut() -> bool,
+    ) -> bool {
         let bell = self.control().bell(Place::Seat(number));
         let is_there = self.look(is_over);
-        bell.wait(wait, deadline, is_there, std::iter::empty)
+        bell.wait_announced(wait, deadline, announce, is_there, std::iter::empty)
             .is_ok()
     }
 

@@ -4,6 +4,7 @@
 //! An asker may also be a thread that gives actors their turns. It reads when no turn is due and no other thread waits, and does not sleep at that: if the
 //! answer takes long, or something else becomes due, the thread of the link reads again, and rests less readily.
 
+use std::cell::RefCell;
 use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, Weak};
 use std::task::{Wake, Waker};
@@ -292,17 +293,25 @@ impl InMemory {
         self.waiting.fetch_add(1, Ordering::Relaxed);
         let seat = own_seat();
         let bell = &self.bells[seat];
-        let waker = Waker::from(Arc::clone(bell));
         // Of several that ask by turns, one that waits awake would do so in the time of another one.
-        let is_alone = self.last_seat.swap(seat, Ordering::Relaxed) == seat;
+        let is_alone = self.last_seat.load(Ordering::Relaxed) == seat;
+        if !is_alone {
+            self.last_seat.store(seat, Ordering::Relaxed);
+        }
         let wait = if is_alone { Wait::Adaptive } else { Wait::Park };
+        let answer = RefCell::new(answer);
+        // One that does not sleep needs nothing that wakes it.
+        let announce = || {
+            answer.borrow_mut().poll(&Waker::from(Arc::clone(bell)));
+        };
         loop {
             let rung = bell.rung();
-            let is_over = || self.is_over() || bell.rung() != rung;
-            if answer.poll(&waker)
-                || self.is_over()
-                || !self.seats.wait(seat, wait, deadline, is_over)
-                || answer.is_there()
+            let is_there = || answer.borrow().is_there();
+            let is_over = || is_there() || self.is_over() || bell.rung() != rung;
+            let seats = &self.seats;
+            if self.is_over()
+                || !seats.wait_announced(seat, wait, deadline, announce, is_over)
+                || is_there()
             {
                 break;
             }
