@@ -484,7 +484,11 @@ impl CarrierReader {
             copy::out_of_shared(ring.add(place), first);
             copy::out_of_shared(ring, second);
         }
-        self.cursor.show(control, count);
+        if there > size / 2 {
+            self.cursor.show(control, count);
+        } else {
+            self.cursor.show_unmet(control, count);
+        }
         Ok(count)
     }
 
