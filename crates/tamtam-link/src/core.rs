@@ -320,13 +320,13 @@ impl Core {
 
     /// Sees to it that what was written goes, and ends the link if too much waits.
     pub(crate) fn written(&self, mut state: MutexGuard<'_, State>, had_outgoing: bool) {
-        let sleeper = if had_outgoing {
-            None
-        } else {
-            state.write_directly()
-        };
+        let mut has_outgoing = state.has_outgoing();
+        let mut sleeper = None;
+        if has_outgoing && !had_outgoing {
+            sleeper = state.write_directly();
+            has_outgoing = state.has_outgoing();
+        }
         let waiting = state.outgoing.len();
-        let has_outgoing = state.has_outgoing();
         drop(state);
         if let Some(wake) = sleeper {
             wake();
@@ -616,7 +616,10 @@ impl State {
     /// Appends what is to go; says for whom there are answers in it.
     fn take_outgoing(&mut self, bytes: &mut Vec<u8>, attached: &mut Vec<Attached>) -> Seats {
         let before = bytes.len();
-        attached.extend(self.attached.drain(..).map(|it| it.behind(before)));
+        for it in &mut self.attached {
+            it.shift(before);
+        }
+        attached.append(&mut self.attached);
         if bytes.is_empty() {
             std::mem::swap(&mut self.outgoing, bytes);
         } else {
@@ -641,7 +644,11 @@ impl State {
     /// sleeps.
     fn write_directly(&mut self) -> Option<Call> {
         let mut direct = self.direct.take()?;
-        self.put_directly(&mut *direct);
+        if !self.put_directly(&mut *direct) {
+            // To show the other side nothing new would only take the line from it at which it looks.
+            self.direct = Some(direct);
+            return None;
+        }
         // What stays is taken by the carrier, with those for whom it is.
         let answered = if self.outgoing.is_empty() {
             std::mem::take(&mut self.answered)
@@ -653,19 +660,23 @@ impl State {
         sleeper
     }
 
-    fn put_directly(&mut self, direct: &mut dyn DirectOutlet) {
-        if !self.outgoing.is_empty() {
+    /// Whether something was put there.
+    fn put_directly(&mut self, direct: &mut dyn DirectOutlet) -> bool {
+        let has_outgoing = !self.outgoing.is_empty();
+        if has_outgoing {
             if !self.attached.is_empty() || !direct.put(&self.outgoing) {
-                return;
+                return false;
             }
             self.outgoing.clear();
             // What a burst has taken is given back.
             self.outgoing.shrink_to(MOST_SCRATCH);
             self.note_sent();
         }
-        if let Some(log) = &mut self.log {
-            log.write_directly(direct);
-        }
+        let written = match &mut self.log {
+            Some(log) => log.write_directly(direct),
+            None => 0,
+        };
+        has_outgoing || written > 0
     }
 
     /// Counts descriptors as lent.

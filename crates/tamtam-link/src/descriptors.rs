@@ -123,10 +123,9 @@ pub struct Attached {
 }
 
 impl Attached {
-    /// The same, where so many more bytes stand before.
-    pub(crate) fn behind(mut self, bytes: usize) -> Self {
+    /// So many more bytes stand before it now.
+    pub(crate) fn shift(&mut self, bytes: usize) {
         self.frame = self.frame.start + bytes..self.frame.end + bytes;
-        self
     }
 
     /// The number that the frame says.

@@ -485,6 +485,14 @@ pub(crate) fn plain_message(frame: &[u8]) -> Option<&[u8]> {
     }
 }
 
+/// How many messages to the root are done with, if the frame says that of few.
+pub(crate) fn few_confirmed_of_root(frame: &[u8]) -> Option<u64> {
+    match frame {
+        [CONFIRM, actor, count @ ..=0x7f] if u64::from(*actor) == ROOT => Some(u64::from(*count)),
+        _ => None,
+    }
+}
+
 /// How a [plain message](plain_message) of so many bytes begins, with its length.
 pub(crate) fn plain_head(payload: usize) -> [u8; PLAIN_HEAD] {
     // What is longer was refused before.

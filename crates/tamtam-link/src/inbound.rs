@@ -10,8 +10,8 @@ use crate::core::Core;
 use crate::descriptors::{Arrived, Fetch, MOST_IN_MESSAGE};
 use crate::error::LinkEnd;
 use crate::frame::{
-    Body, For, Frame, LENGTH, ROOT, encoding_number, encoding_words, is_message_to_root,
-    plain_message, read_body,
+    Body, For, Frame, LENGTH, ROOT, encoding_number, encoding_words, few_confirmed_of_root,
+    is_message_to_root, plain_message, read_body,
 };
 use crate::frames::{Frames, KeptFrame};
 use crate::in_hand::{self, Unread};
@@ -259,7 +259,9 @@ impl Inbound {
         bytes: &mut &[u8],
         mut descriptors: Vec<TakenDescriptor>,
     ) -> Result<(), LinkEnd> {
-        if let Some(end) = &self.core.lock().end {
+        if self.core.is_over()
+            && let Some(end) = &self.core.lock().end
+        {
             return Err(end.clone());
         }
         while !bytes.is_empty() {
@@ -324,6 +326,12 @@ impl Inbound {
 
     fn take(&mut self, bytes: &[u8]) -> Result<(), LinkEnd> {
         if self.is_greeted && self.arrived.is_none() && self.loose.is_empty() {
+            // With most answers one comes.
+            if let Some(count) = few_confirmed_of_root(bytes)
+                && self.core.untrusted.is_none()
+            {
+                return self.core.confirmed(ROOT, count);
+            }
             match (&mut self.held, &self.root) {
                 (None, _) => {
                     if let Some(payload) = plain_message(bytes) {

@@ -151,8 +151,10 @@ impl RootLog {
         }
     }
 
-    /// Writes messages that may be written now to what takes them from a sender, as far as they have room there, and nothing goes beside them.
-    pub(crate) fn write_directly(&mut self, direct: &mut dyn DirectOutlet) {
+    /// Writes messages that may be written now to what takes them from a sender, as far as they have room there, and nothing goes beside them. How
+    /// many those are.
+    pub(crate) fn write_directly(&mut self, direct: &mut dyn DirectOutlet) -> usize {
+        let before = self.written;
         while self.may_write_message() {
             let end_before = self.end_of_written;
             let Some(frame) = self.kept.next(&mut self.end_of_written) else {
@@ -160,11 +162,12 @@ impl RootLog {
             };
             if self.kept.beside(self.written).is_some() || !direct.put(frame) {
                 self.end_of_written = end_before;
-                return;
+                break;
             }
             self.written += 1;
             self.bytes_written += frame.len();
         }
+        self.written - before
     }
 
     /// So many messages are done with, the oldest first. What they had lent is for the caller to drop, without a lock.

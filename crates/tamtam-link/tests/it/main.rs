@@ -5,6 +5,7 @@ mod carriers;
 mod circles;
 mod conformance;
 mod cut;
+mod direct;
 mod fate;
 mod hostile;
 #[cfg(feature = "json")]
