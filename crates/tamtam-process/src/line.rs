@@ -122,9 +122,8 @@ pub(crate) struct Line {
     inbound: Mutex<Option<Inbound>>,
     /// There is something to be sent.
     has_to_send: AtomicBool,
-    /// A handler runs: the main thread does not read and write.
-    is_in_turn: AtomicBool,
-    /// How many turns there were; at 2^64 there were a thousand million a second for 500 years.
+    /// How many turns were begun and ended: while it is odd a handler runs, and the main thread does not read and write. At 2^64 there
+    /// was a thousand million a second for 500 years.
     turns: AtomicU64,
     does_deputy_sleep: AtomicBool,
     /// The deputy is called, or at work.
@@ -179,7 +178,6 @@ impl Line {
             link: OnceLock::new(),
             inbound: Mutex::new(None),
             has_to_send: AtomicBool::new(true),
-            is_in_turn: AtomicBool::new(false),
             turns: AtomicU64::new(0),
             does_deputy_sleep: AtomicBool::new(false),
             has_deputy: AtomicBool::new(false),
@@ -225,7 +223,7 @@ impl Line {
             return;
         }
         self.ring();
-        if self.is_in_turn.load(Ordering::SeqCst) {
+        if self.is_in_turn() {
             self.call_deputy();
         }
     }
@@ -265,7 +263,7 @@ impl Line {
             }
             let now = self.turns.load(Ordering::SeqCst);
             let is_same = std::mem::replace(&mut turns, now) == now;
-            let is_in_turn = self.is_in_turn.load(Ordering::SeqCst);
+            let is_in_turn = is_of_turn(now);
             idle_ticks = if is_same && !is_in_turn {
                 idle_ticks + 1
             } else {
@@ -278,10 +276,10 @@ impl Line {
             deputy.is_at_work = true;
             self.has_deputy.store(true, Ordering::SeqCst);
             drop(deputy);
-            while self.is_in_turn.load(Ordering::SeqCst) {
+            while self.is_in_turn() {
                 self.flush();
                 let can_read = self.wait();
-                if can_read && self.is_in_turn.load(Ordering::SeqCst) && !self.read(&mut portion) {
+                if can_read && self.is_in_turn() && !self.read(&mut portion) {
                     // The handler that waits is told; and then the main thread finds it, too.
                     break;
                 }
@@ -292,10 +290,13 @@ impl Line {
         }
     }
 
+    fn is_in_turn(&self) -> bool {
+        is_of_turn(self.turns.load(Ordering::SeqCst))
+    }
+
     /// A handler is about to run.
     fn begin_turn(&self) {
         self.turns.fetch_add(1, Ordering::SeqCst);
-        self.is_in_turn.store(true, Ordering::SeqCst);
         if self.does_deputy_sleep.load(Ordering::SeqCst) {
             drop(lock(&self.deputy));
             self.called.notify_all();
@@ -304,7 +305,7 @@ impl Line {
 
     /// The main thread reads and writes again.
     fn end_turn(&self) {
-        self.is_in_turn.store(false, Ordering::SeqCst);
+        self.turns.fetch_add(1, Ordering::SeqCst);
         if !self.has_deputy.load(Ordering::SeqCst) {
             return;
         }
@@ -403,12 +404,15 @@ impl Line {
         }
     }
 
-    /// Gives the root its next message, and takes out those that come behind it.
+    /// Gives the root its next message, if it is done with those before, and takes out those that come behind it.
     fn give_next(&self, taken_out: &mut TakenOut, at_hand: &mut AtHand<'_>) -> bool {
         let mut inbound = lock(&self.inbound);
         let Some(inbound) = inbound.as_mut() else {
             return false;
         };
+        if !inbound.holds_any() || !inbound.root_is_idle() {
+            return false;
+        }
         at_hand.begin();
         let is_given = matches!(inbound.next_root(), Ok(true));
         at_hand.given += u64::from(is_given);
@@ -492,33 +496,42 @@ impl Line {
             // What a message has led to goes before the next is begun, which may be the last: what this process is done with is not to be
             // lost with it.
             self.flush();
-            let has_more =
-                !has_ended && is_idle && holds_any && self.give_next(&mut taken_out, &mut at_hand);
             if has_ended {
                 return;
             }
+            let has_more = self.give_next(&mut taken_out, &mut at_hand);
             let has_to_send = || self.has_to_send.load(Ordering::SeqCst);
             if has_more || left || frame.has_mail() || has_to_send() {
                 continue;
             }
-            if done > confirmed {
+            let can_read = if done > confirmed {
                 if !self.wait_shortly() {
                     self.link().confirm_root(done - confirmed);
                     confirmed = done;
                     continue;
                 }
-                if !self.read(&mut portion) {
-                    self.flush();
-                    return;
-                }
+                true
+            } else {
+                self.wait()
+            };
+            if !can_read {
                 continue;
             }
-            if self.wait() && !self.read(&mut portion) {
+            if !self.read(&mut portion) {
                 self.flush();
                 return;
             }
+            // The next turn is that of the message that has come, unless what that has brought is to be told before.
+            if !has_to_send() && !self.link().is_over() {
+                self.give_next(&mut taken_out, &mut at_hand);
+            }
         }
     }
+}
+
+/// Whether so many turns begun and ended leave one that is not over.
+fn is_of_turn(turns: u64) -> bool {
+    !turns.is_multiple_of(2)
 }
 
 /// Whether an actor that ends so has panicked.
