@@ -66,10 +66,16 @@ impl Bell {
         self.habit.reset();
     }
 
+    /// Tells those who wait here on which processor the thread runs that they wait for.
+    #[inline]
+    pub(crate) fn meet(&self) {
+        self.habit.meet();
+    }
+
     /// Something was brought, by a sequentially consistent exchange: wakes the threads that wait for it.
     #[inline]
     pub(crate) fn ring(&self) {
-        self.habit.meet();
+        self.meet();
         self.ring_unmet();
     }
 

@@ -175,7 +175,7 @@ impl<T: Plain> Mutex<T> {
         self.segment.memory()
     }
 
-    fn lock_word(&self) -> &Lock {
+    pub(crate) fn lock_word(&self) -> &Lock {
         // SAFETY: it lies in the mapping, as `place` sees to, which lives as long as the segment; any bytes are a lock, and all access to it is atomic.
         unsafe { self.segment.place::<Lock>(0).as_ref() }
     }
