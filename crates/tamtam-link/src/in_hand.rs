@@ -8,7 +8,7 @@ use std::sync::Arc;
 
 use smallvec::SmallVec;
 use tamtam_actor::link::{
-    Asker, Encode, Exported, FarCell, FarFailure, FarPlace, FarQuestion, FarReply, Imported,
+    Encode, Exported, FarAsker, FarCell, FarFailure, FarPlace, FarQuestion, FarReply, Imported,
     LentDescriptor, PendingReply, Tables, TakenDescriptor, within,
 };
 use tamtam_actor::{AskError, Fate};
@@ -311,7 +311,7 @@ impl Tables for Read<'_> {
     }
 }
 
-impl Asker for Core {
+impl FarAsker for Core {
     fn answer(&self, question: FarQuestion, encode: Encode<'_>) {
         let FarQuestion { number, generation } = question;
         if self.generation() != generation {

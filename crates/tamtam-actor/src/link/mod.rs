@@ -98,7 +98,7 @@ impl fmt::Debug for Imported {
 /// The way of an answer back to another process.
 pub struct FarReply {
     /// Where it goes.
-    pub asker: Arc<dyn Asker>,
+    pub asker: Arc<dyn FarAsker>,
     /// What it answers.
     pub question: FarQuestion,
 }
@@ -113,7 +113,7 @@ pub struct FarQuestion {
 }
 
 /// What has asked: another process, at the other side of a link.
-pub trait Asker: Send + Sync {
+pub trait FarAsker: Send + Sync {
     /// Sends the answer.
     fn answer(&self, question: FarQuestion, encode: Encode<'_>);
 
