@@ -104,7 +104,7 @@ impl Event {
 
     /// Sets the event: lets everybody pass (manual), or one thread (auto).
     pub fn set(&self) {
-        self.waiters.habit().meet();
+        self.waiters.habit().meet_by_turns();
         match self.kind {
             Kind::Manual => {
                 if self.change(|state| (state & SET == 0).then(|| (state | SET).wrapping_add(2))) {

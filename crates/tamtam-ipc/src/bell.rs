@@ -69,7 +69,7 @@ impl Bell {
     /// Tells those who wait here on which processor the thread runs that they wait for.
     #[inline]
     pub(crate) fn meet(&self) {
-        self.habit.meet();
+        self.habit.meet_by_turns();
     }
 
     /// Something was brought, by a sequentially consistent exchange: wakes the threads that wait for it.
@@ -92,7 +92,7 @@ impl Bell {
     /// Something was brought, by a sequentially consistent exchange: whether a thread sleeps that waits for it, and has to be [woken](Bell::ring).
     #[inline]
     pub(crate) fn has_sleeper(&self) -> bool {
-        self.habit.meet();
+        self.habit.meet_by_turns();
         self.look() & SLEEPS != 0
     }
 

@@ -44,6 +44,11 @@ const IDLE_WAKE: Duration = Duration::from_micros(20);
 /// One of so many skipped waits is timed, and such a sleep is worth the square of it.
 const IDLE_WORTH: u32 = 64;
 
+thread_local! {
+    /// The address of the habit of which this thread has said last where it is, [by turns](Habit::meet_by_turns) with others.
+    static SAID_AT: Cell<usize> = const { Cell::new(0) };
+}
+
 /// Where the peer was met last.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Place {
@@ -180,10 +185,23 @@ impl Habit {
         }
     }
 
-    /// Where the peer is, as far as it said; else where it was met.
-    fn place(&self, lesson: Lesson, here: u32) -> Place {
+    /// As [`meet`](Habit::meet), for one that may wait here next: two that bring each other something by turns, and wait for it at one place, both
+    /// say where they are. What a thread has said itself it does not take for word of the other one.
+    #[inline]
+    pub fn meet_by_turns(&self) {
+        self.meet();
+        SAID_AT.set(self.address());
+    }
+
+    fn address(&self) -> usize {
+        core::ptr::from_ref(self).addr()
+    }
+
+    /// Where the peer is, as far as it said; else where it was met. If this thread was the last to say where it is, that is no news of the peer.
+    fn place(&self, lesson: Lesson, here: u32, has_said_last: bool) -> Place {
         match self.peer.load(Relaxed) {
             0 => lesson.place,
+            peer if peer == here && has_said_last => lesson.place,
             peer if peer == here => Place::Together,
             _ => Place::Apart,
         }
@@ -206,6 +224,7 @@ impl Habit {
             place: Place::Apart,
             contended: false,
             offers: 0,
+            has_said_last: false,
         }
     }
 
@@ -228,7 +247,7 @@ impl fmt::Debug for Habit {
             .field("budget_ns", &BUDGET[lesson.level.min(TOP) as usize])
             .field(
                 "peer_on_this_core",
-                &(self.place(lesson, processor()) == Place::Together),
+                &(self.place(lesson, processor(), false) == Place::Together),
             )
             .field("skips", &lesson.skips)
             .finish()
@@ -283,6 +302,8 @@ pub struct Patience<'a> {
     /// The last offer of the core was taken.
     contended: bool,
     offers: u32,
+    /// Of those that say here where they are, this thread was the last, as far as it knows.
+    has_said_last: bool,
 }
 
 impl fmt::Debug for Patience<'_> {
@@ -372,7 +393,8 @@ impl Patience<'_> {
                 }
                 let here = processor();
                 Activity::note_on(here);
-                self.place = self.habit.place(lesson, here);
+                self.has_said_last = SAID_AT.get() == self.habit.address();
+                self.place = self.habit.place(lesson, here, self.has_said_last);
                 if self.place == Place::Together {
                     if lesson.skips > 0 || lesson.turn == 0 {
                         return false;
@@ -485,7 +507,7 @@ impl Patience<'_> {
         } else if away <= LOST {
             self.forgive(away);
             // Another thread ran here. Unless the peer has said where it is, it was the peer.
-            if self.habit.peer.load(Relaxed) == 0 {
+            if self.habit.peer.load(Relaxed) == 0 || self.has_said_last {
                 self.place = Place::Together;
             }
         } else if was_ours() {

@@ -290,7 +290,7 @@ impl<T> Property<T> {
     /// that it is dropped last of all.
     fn publish(&self, new: Arc<T>, expected: Option<u64>) -> Result<Replaced<T>, Refused<T>> {
         let replaced = self.published.replace(new, expected)?;
-        self.published.waiters.habit().meet();
+        self.published.waiters.habit().meet_by_turns();
         self.published.waiters.notify_all();
         Ok(replaced)
     }

@@ -412,10 +412,10 @@ fn the_peer_is_where_it_says_and_else_where_it_was_met() {
     for place in [Place::Apart, Place::Together] {
         let lesson = Lesson { place, ..MIDDLE };
         habit.peer.store(0, Relaxed);
-        assert!(habit.place(lesson, 2) == place);
+        assert!(habit.place(lesson, 2, false) == place);
         habit.peer.store(2, Relaxed);
-        assert!(habit.place(lesson, 2) == Place::Together);
-        assert!(habit.place(lesson, 3) == Place::Apart);
+        assert!(habit.place(lesson, 2, false) == Place::Together);
+        assert!(habit.place(lesson, 3, false) == Place::Apart);
     }
 }
 
@@ -647,4 +647,24 @@ fn staying_awake_looks_at_the_clock_of_a_deadline_now_and_then() {
         let mut patience = habit.begin(wait, Some(Instant::now() + Duration::from_secs(3600)));
         assert!((0..1000).all(|_| patience.look_again()));
     }
+}
+
+/// Miri says of no thread where it runs.
+#[cfg(not(miri))]
+#[test]
+fn a_thread_that_has_said_last_where_it_is_does_not_take_itself_for_the_peer() {
+    let is_near = |has_said_last| {
+        let habit = Habit::new();
+        if has_said_last {
+            habit.meet_by_turns();
+        } else {
+            habit.meet();
+        }
+        let mut patience = habit.begin(Wait::Adaptive, None);
+        patience.look_again();
+        patience.place == Place::Together
+    };
+    // By a thread that waits elsewhere it is told of a peer; but it may be moved before it looks.
+    assert!((0..1_000).any(|_| is_near(false)));
+    assert!((0..100).all(|_| !is_near(true)));
 }
