@@ -12,4 +12,4 @@ pub(crate) use calendar::days_of;
 pub(crate) use parse::{
     Integer, bytes, date, decimal, integer, real, time, timestamp, truth, uuid,
 };
-pub(crate) use write::write;
+pub(crate) use write::{write, write_bytes};

@@ -210,7 +210,7 @@ fn write_uuid(id: &[u8; 16], out: &mut Vec<u8>) {
     out.extend_from_slice(&text);
 }
 
-fn write_bytes(bytes: &[u8], out: &mut Vec<u8>) {
+pub(crate) fn write_bytes(bytes: &[u8], out: &mut Vec<u8>) {
     let start = out.len();
     out.resize(start + bytes.len().div_ceil(3) * 4, 0);
     let written = STANDARD

@@ -1,187 +1,198 @@
 //! Rows as lines of delimited text.
 //!
 //! Most cells of most tables are a few bytes. A block of rows at a time, each column makes of each of its cells, with the delimiter behind
-//! it, a word ([`ShortCell`]): of several integers at once, since it does not ask how many digits they have. Then the words of all columns
-//! are joined, row by row. What does not fit into a word is written where it comes.
+//! it, a word ([`ShortCell`]): of many integers at once, since it does not ask how many digits they have. A number or a date that does not
+//! fit into a word is spelled apart, and the word says where. Then the words of all columns are joined, row by row. Only long texts are
+//! written from their column when their turn comes.
+
+use std::ops::Range;
 
 use super::Text;
-use super::short_cell::ShortCell;
+use super::short_cell::{LANES, ShortCell, of_integers, of_texts, of_truths};
 use crate::cell_text;
-use crate::kernels::vectorised;
-use crate::{Column, EncodeError, Encoding, Field, Kind, Rows, Strings, Values};
+use crate::{Column, EncodeError, Encoding, Field, Kind, Nulls, Rows, Strings, Values};
 
-/// So many words a block has at most, unless a row has more: they stay in the cache nearest to the core.
+/// So many words a block has, unless a row or the lanes need more: they stay in the cache nearest to the core.
 const BLOCK: usize = 1 << 10;
 
 /// The lines of all rows.
 pub(super) fn write_rows(form: Text, rows: &Rows, out: &mut Vec<u8>) -> Result<(), EncodeError> {
-    let columns: Vec<_> = rows.fields().collect();
-    let Some(last) = columns.len().checked_sub(1) else {
+    let columns = rows.schema().len();
+    if columns == 0 {
         return Ok(());
-    };
-    let behind = |index: usize| if index == last { b'\n' } else { form.delimiter };
-    let sources: Vec<_> = columns
-        .iter()
-        .map(|(field, column)| Cells::of(field, column, form.delimiter))
+    }
+    let sources: Vec<_> = rows
+        .fields()
+        .enumerate()
+        .map(|(index, (field, column))| {
+            let is_last = index + 1 == columns;
+            Source::of(field, column, form.delimiter, is_last)
+        })
         .collect();
-    out.reserve(rows.len() * columns.len() * 4);
+    out.reserve(rows.len() * columns * 4);
     let mut lines = Lines::new(out);
-    let height = (BLOCK / columns.len()).max(1);
-    let mut block = vec![ShortCell::NONE; height.min(rows.len()) * columns.len()];
+    let height = (BLOCK / columns).max(LANES).min(rows.len());
+    let height = height.next_power_of_two();
+    let mut block = vec![ShortCell::NONE; height * columns];
+    let mut spelled = Vec::with_capacity(ROOM / 4);
     for first in (0..rows.len()).step_by(height) {
         let count = height.min(rows.len() - first);
-        let block = &mut block[..count * columns.len()];
-        for (index, cells) in block.chunks_exact_mut(count).enumerate() {
-            sources[index].fill(first, cells, behind(index));
-            if let Some(nulls) = columns[index].1.nulls() {
-                for (row, cell) in cells.iter_mut().enumerate() {
-                    if nulls.is_null(first + row) {
-                        *cell = ShortCell::of(b"", behind(index));
-                    }
-                }
+        spelled.clear();
+        // The first row in which a value is refused, and the first such column in it.
+        let mut wrong = None;
+        for (column, cells) in block.chunks_exact_mut(height).enumerate() {
+            let rows = first..first + count;
+            let filled = sources[column].fill(rows, &mut cells[..count], &mut spelled);
+            if let Err((row, reason)) = filled
+                && wrong.is_none_or(|(_, first, _)| row < first)
+            {
+                wrong = Some((column, row, reason));
             }
         }
-        for row in 0..count {
-            let mut index = 0;
-            loop {
-                index += lines.join(block, row + index * count, count);
-                if index == columns.len() {
-                    break;
-                }
-                // One that has no word.
-                sources[index]
-                    .write(first + row, &mut lines)
-                    .map_err(|reason| EncodeError::Value {
-                        form: form.name(),
-                        column: columns[index].0.name().to_owned(),
-                        row: first + row,
-                        reason: reason.to_owned(),
-                    })?;
-                lines.push(behind(index));
-                index += 1;
-            }
+        if let Some((column, row, reason)) = wrong {
+            return Err(EncodeError::Value {
+                form: form.name(),
+                column: sources[column].name.to_owned(),
+                row,
+                reason: reason.to_owned(),
+            });
         }
+        if !spelled.is_empty() {
+            spelled.resize(spelled.len() + STEP, 0);
+        }
+        lines.join(&block, height, count, |lines, row, column, cell| {
+            sources[column].write(first + row, cell, &spelled, lines);
+        });
     }
     lines.flush();
     Ok(())
 }
 
-/// What the values of a column are written from.
-enum Cells<'a> {
-    I8(&'a [i8]),
-    I16(&'a [i16]),
-    I32(&'a [i32]),
-    I64(&'a [i64]),
-    U8(&'a [u8]),
-    U16(&'a [u16]),
-    U32(&'a [u32]),
-    U64(&'a [u64]),
-    /// Texts of which none has a byte for which it needs quotes.
-    Plain(&'a Strings),
-    Quoted(&'a Strings, u8),
-    Other(&'a Values, &'a Kind),
+/// What the cells of a column are written from.
+struct Source<'a> {
+    name: &'a str,
+    values: &'a Values,
+    kind: &'a Kind,
+    nulls: Option<&'a Nulls>,
+    /// Whether it has texts of which none has a byte for which it needs quotes.
+    is_plain: bool,
+    delimiter: u8,
+    /// What stands behind each cell: the delimiter, or the end of the line.
+    behind: u8,
 }
 
-impl<'a> Cells<'a> {
-    fn of(field: &'a Field, column: &'a Column, delimiter: u8) -> Cells<'a> {
-        match (column.values(), field.kind()) {
-            (Values::I8(values), _) => Cells::I8(values),
-            (Values::I16(values), _) => Cells::I16(values),
-            (Values::I32(values), Kind::I32) => Cells::I32(values),
-            (Values::I64(values), Kind::I64) => Cells::I64(values),
-            (Values::U8(values), _) => Cells::U8(values),
-            (Values::U16(values), _) => Cells::U16(values),
-            (Values::U32(values), _) => Cells::U32(values),
-            (Values::U64(values), _) => Cells::U64(values),
-            (Values::Text(texts), _) if are_plain(texts, delimiter) => Cells::Plain(texts),
-            (Values::Text(texts), _) => Cells::Quoted(texts, delimiter),
-            (values, kind) => Cells::Other(values, kind),
+impl<'a> Source<'a> {
+    fn of(field: &'a Field, column: &'a Column, delimiter: u8, is_last: bool) -> Source<'a> {
+        Source {
+            name: field.name(),
+            values: column.values(),
+            kind: field.kind(),
+            nulls: column.nulls(),
+            is_plain: column
+                .texts()
+                .is_some_and(|texts| are_plain(texts, delimiter)),
+            delimiter,
+            behind: if is_last { b'\n' } else { delimiter },
         }
     }
 
-    /// The words of as many rows as there are cells, also of those that are null.
-    fn fill(&self, first: usize, cells: &mut [ShortCell], behind: u8) {
-        let rows = first..first + cells.len();
-        match self {
-            Cells::I8(values) => signed(&values[rows], cells, behind),
-            Cells::I16(values) => signed(&values[rows], cells, behind),
-            Cells::I32(values) => signed(&values[rows], cells, behind),
-            Cells::I64(values) => signed(&values[rows], cells, behind),
-            Cells::U8(values) => unsigned(&values[rows], cells, behind),
-            Cells::U16(values) => unsigned(&values[rows], cells, behind),
-            Cells::U32(values) => unsigned(&values[rows], cells, behind),
-            Cells::U64(values) => unsigned(&values[rows], cells, behind),
-            Cells::Plain(texts) => {
-                let all = texts.all().as_bytes();
-                for (cell, row) in cells.iter_mut().zip(rows) {
-                    let place = texts.ends().range(row);
-                    *cell = if place.is_empty() {
-                        ShortCell::of(b"\"\"", behind)
-                    } else {
-                        ShortCell::of_part(all, place, behind)
-                    };
+    /// Makes the cells of these rows. What has no word and is no text is spelled.
+    ///
+    /// # Errors
+    /// The first row whose value is refused, and why.
+    fn fill(
+        &self,
+        rows: Range<usize>,
+        cells: &mut [ShortCell],
+        spelled: &mut Vec<u8>,
+    ) -> Result<(), (usize, &'static str)> {
+        let (first, behind) = (rows.start, self.behind);
+        match (self.values, self.kind) {
+            (Values::I8(values), _) => of_integers(&values[rows], cells, behind),
+            (Values::I16(values), _) => of_integers(&values[rows], cells, behind),
+            (Values::I32(values), Kind::I32) => of_integers(&values[rows], cells, behind),
+            (Values::I64(values), Kind::I64) => of_integers(&values[rows], cells, behind),
+            (Values::U8(values), _) => of_integers(&values[rows], cells, behind),
+            (Values::U16(values), _) => of_integers(&values[rows], cells, behind),
+            (Values::U32(values), _) => of_integers(&values[rows], cells, behind),
+            (Values::U64(values), _) => of_integers(&values[rows], cells, behind),
+            (Values::Bool(values), _) => of_truths(&values[rows], cells, behind),
+            (Values::Text(texts), _) if self.is_plain => of_texts(texts, first, cells, behind),
+            (Values::Text(_) | Values::Bytes(_), _) => cells.fill(ShortCell::NONE),
+            _ => return self.spell(rows, cells, spelled),
+        }
+        if let Some(nulls) = self.nulls {
+            for (row, cell) in (first..).zip(cells) {
+                if nulls.is_null(row) {
+                    *cell = ShortCell::empty(behind);
                 }
             }
-            Cells::Quoted(..) | Cells::Other(..) => cells.fill(ShortCell::NONE),
-        }
-    }
-
-    /// Writes a value that has no word.
-    fn write(&self, row: usize, lines: &mut Lines<'_>) -> Result<(), &'static str> {
-        match self {
-            Cells::I8(values) => lines.integer(values[row]),
-            Cells::I16(values) => lines.integer(values[row]),
-            Cells::I32(values) => lines.integer(values[row]),
-            Cells::I64(values) => lines.integer(values[row]),
-            Cells::U8(values) => lines.integer(values[row]),
-            Cells::U16(values) => lines.integer(values[row]),
-            Cells::U32(values) => lines.integer(values[row]),
-            Cells::U64(values) => lines.integer(values[row]),
-            Cells::Plain(texts) => lines.text(texts, row),
-            Cells::Quoted(texts, delimiter) => {
-                write_quoted(texts.get(row).as_bytes(), *delimiter, lines.whole());
-            }
-            Cells::Other(Values::Bytes(slices), _) if slices.get(row).is_empty() => {
-                lines.whole().extend_from_slice(b"\"\"");
-            }
-            Cells::Other(values, kind) => cell_text::write(values, kind, row, lines.whole())?,
         }
         Ok(())
     }
-}
 
-fn signed<N: Copy + Into<i64>>(values: &[N], cells: &mut [ShortCell], behind: u8) {
-    vectorised(|| {
-        for (cell, value) in cells.iter_mut().zip(values) {
-            *cell = ShortCell::of_signed((*value).into(), behind);
+    /// Spells the values of these rows.
+    fn spell(
+        &self,
+        rows: Range<usize>,
+        cells: &mut [ShortCell],
+        spelled: &mut Vec<u8>,
+    ) -> Result<(), (usize, &'static str)> {
+        for (row, cell) in rows.zip(cells) {
+            if self.nulls.is_some_and(|nulls| nulls.is_null(row)) {
+                *cell = ShortCell::empty(self.behind);
+                continue;
+            }
+            let start = spelled.len();
+            cell_text::write(self.values, self.kind, row, spelled)
+                .map_err(|reason| (row, reason))?;
+            spelled.push(self.behind);
+            *cell = ShortCell::elsewhere(start..spelled.len());
         }
-    });
-}
+        Ok(())
+    }
 
-fn unsigned<N: Copy + Into<u64>>(values: &[N], cells: &mut [ShortCell], behind: u8) {
-    vectorised(|| {
-        for (cell, value) in cells.iter_mut().zip(values) {
-            *cell = ShortCell::of_unsigned((*value).into(), behind);
+    /// Writes a value that has no word, or was spelled.
+    #[inline(never)]
+    fn write(&self, row: usize, cell: ShortCell, spelled: &[u8], lines: &mut Lines<'_>) {
+        match (self.values, self.kind) {
+            (Values::I32(values), Kind::I32) => lines.integer(values[row]),
+            (Values::I64(values), Kind::I64) => lines.integer(values[row]),
+            (Values::U32(values), _) => lines.integer(values[row]),
+            (Values::U64(values), _) => lines.integer(values[row]),
+            (Values::Text(texts), _) if self.is_plain => {
+                let (all, part) = (texts.all().as_bytes(), texts.ends().range(row));
+                return lines.text(all, part, self.behind);
+            }
+            (Values::Text(texts), _) => {
+                write_quoted(texts.get(row).as_bytes(), self.delimiter, lines.whole());
+            }
+            (Values::Bytes(slices), _) if slices.get(row).is_empty() => {
+                lines.whole().extend_from_slice(b"\"\"");
+            }
+            (Values::Bytes(slices), _) => {
+                cell_text::write_bytes(slices.get(row), lines.whole());
+            }
+            _ => return lines.short(spelled, cell.place()),
         }
-    });
+        lines.push(self.behind);
+    }
 }
 
 /// Whether no value has a byte for which it needs quotes: by one look at all of them together.
 fn are_plain(texts: &Strings, delimiter: u8) -> bool {
     let needs = |byte: u8| asks_for_quotes(byte, delimiter) || byte == FIRST_OF_MARK;
     let has_some = |chunk: &[u8]| chunk.iter().fold(false, |any, byte| any | needs(*byte));
-    !texts.all().as_bytes().chunks(LANES).any(has_some)
+    !texts.all().as_bytes().chunks(COMPARED).any(has_some)
 }
 
 /// So many bytes are compared at once.
-const LANES: usize = 64;
+const COMPARED: usize = 64;
 
 /// So many bytes wait to be appended to the output together.
-const ROOM: usize = 4 << 10;
-/// No number takes more, with its sign, nor a text that is copied in one step; and a delimiter behind it.
-const LONGEST: usize = 32;
+const ROOM: usize = 2 << 10;
 /// So many bytes of a short text are copied, whatever its length.
-const STEP: usize = 16;
+const STEP: usize = 32;
 
 /// Lines, the last bytes of which are in a buffer of their own: to write there takes no call.
 struct Lines<'o> {
@@ -200,6 +211,8 @@ impl<'o> Lines<'o> {
         }
     }
 
+    #[cold]
+    #[inline(never)]
     fn flush(&mut self) {
         self.out.extend_from_slice(&self.room[..self.used]);
         self.used = 0;
@@ -207,37 +220,52 @@ impl<'o> Lines<'o> {
 
     /// All of the lines, to append to.
     fn whole(&mut self) -> &mut Vec<u8> {
-        self.flush();
+        self.out.extend_from_slice(&self.room[..self.used]);
+        self.used = 0;
         self.out
     }
 
-    /// Makes sure that a number or a short text has room, and a delimiter behind it.
-    #[inline]
-    fn make_room(&mut self) {
-        if self.used + LONGEST > ROOM {
-            self.flush();
-        }
-    }
-
-    /// Appends each `step`th of these cells, from the `place`th on, up to the first one that has no word; how many.
-    #[inline]
-    fn join(&mut self, cells: &[ShortCell], mut place: usize, step: usize) -> usize {
+    /// Appends `count` rows of cells that lie column by column, `height` of each. What has no word, `write` appends. A function of its own,
+    /// so that there are registers for what each cell needs.
+    #[inline(never)]
+    fn join(
+        &mut self,
+        cells: &[ShortCell],
+        height: usize,
+        count: usize,
+        write: impl Fn(&mut Self, usize, usize, ShortCell),
+    ) {
         let mut used = self.used;
-        let mut count = 0;
-        while let Some((bytes, length)) = cells.get(place).and_then(|cell| cell.bytes()) {
-            // What is behind the cell's own bytes is written over by what follows.
-            if let Some(room) = self.room.get_mut(used..used + bytes.len()) {
-                room.copy_from_slice(&bytes);
-                used += length;
-                place += step;
-                count += 1;
-            } else {
-                self.out.extend_from_slice(&self.room[..used]);
-                used = 0;
+        for row in 0..count {
+            let mut place = row;
+            while let Some(&cell) = cells.get(place) {
+                let (bytes, length) = cell.bytes();
+                if length == 0 {
+                    self.used = used;
+                    write(self, row, place >> height.trailing_zeros(), cell);
+                    used = self.used;
+                } else if let Some(room) = self.room.get_mut(used..used + bytes.len()) {
+                    // What is behind the cell's own bytes is written over by what follows.
+                    room.copy_from_slice(&bytes);
+                    used += length;
+                } else {
+                    self.used = used;
+                    self.flush();
+                    used = 0;
+                    continue;
+                }
+                place += height;
             }
         }
         self.used = used;
-        count
+    }
+
+    /// Makes sure that a step has room, and a delimiter behind it.
+    #[inline]
+    fn make_room(&mut self) {
+        if self.used + STEP >= ROOM {
+            self.flush();
+        }
     }
 
     /// The delimiter behind a cell, or the line's end.
@@ -255,18 +283,46 @@ impl<'o> Lines<'o> {
         self.used += digits.len();
     }
 
-    /// A text that needs no quotes, and has at least one byte.
-    fn text(&mut self, texts: &Strings, row: usize) {
-        let all = texts.all().as_bytes();
-        let place = texts.ends().range(row);
-        match all[place.start..].first_chunk::<STEP>() {
+    /// Appends a part of these bytes, mostly a short one.
+    #[inline]
+    fn short(&mut self, all: &[u8], part: Range<usize>) {
+        match all[part.start..].first_chunk::<STEP>() {
             // What is copied too much is written over by what follows.
-            Some(step) if place.len() <= STEP => {
+            Some(step) if part.len() <= STEP => {
                 self.make_room();
                 self.room[self.used..][..STEP].copy_from_slice(step);
-                self.used += place.len();
+                self.used += part.len();
             }
-            _ => self.whole().extend_from_slice(&all[place]),
+            _ => self.long(&all[part]),
+        }
+    }
+
+    fn long(&mut self, text: &[u8]) {
+        if text.len() > ROOM / 8 {
+            self.whole().extend_from_slice(text);
+            return;
+        }
+        if self.used + text.len() > ROOM {
+            self.flush();
+        }
+        self.room[self.used..][..text.len()].copy_from_slice(text);
+        self.used += text.len();
+    }
+
+    /// A text that needs no quotes, and has at least one byte, with the delimiter behind it.
+    fn text(&mut self, all: &[u8], part: Range<usize>, behind: u8) {
+        const WITH_DELIMITER: usize = STEP + 1;
+        if let Some(step) = all[part.start..].first_chunk::<STEP>()
+            && let Some(room) = self.room[self.used..].first_chunk_mut::<WITH_DELIMITER>()
+            && part.len() <= STEP
+        {
+            // What is copied too much is written over by what follows.
+            room[..STEP].copy_from_slice(step);
+            room[part.len()] = behind;
+            self.used += part.len() + 1;
+        } else {
+            self.long(&all[part]);
+            self.push(behind);
         }
     }
 }
@@ -280,6 +336,9 @@ fn asks_for_quotes(byte: u8, delimiter: u8) -> bool {
 pub(super) const MARK: &[u8] = "\u{feff}".as_bytes();
 const FIRST_OF_MARK: u8 = MARK[0];
 
+/// Of so many bytes at once quotes are doubled.
+const DOUBLED: usize = 64;
+
 /// A text, in quotes if it would be taken for something else without.
 pub(super) fn write_quoted(text: &[u8], delimiter: u8, out: &mut Vec<u8>) {
     let needs = |byte: &u8| asks_for_quotes(*byte, delimiter);
@@ -288,11 +347,19 @@ pub(super) fn write_quoted(text: &[u8], delimiter: u8, out: &mut Vec<u8>) {
         return;
     }
     out.push(b'"');
-    for (index, part) in text.split(|&byte| byte == b'"').enumerate() {
-        if index > 0 {
-            out.extend_from_slice(b"\"\"");
+    for part in text.chunks(DOUBLED) {
+        if !part.contains(&b'"') {
+            out.extend_from_slice(part);
+            continue;
         }
-        out.extend_from_slice(part);
+        let mut doubled = [0; 2 * DOUBLED];
+        let mut count = 0;
+        for &byte in part {
+            // The second one is written over by what follows, unless it is a quote.
+            doubled[count..][..2].copy_from_slice(&[byte; 2]);
+            count += 1 + usize::from(byte == b'"');
+        }
+        out.extend_from_slice(&doubled[..count]);
     }
     out.push(b'"');
 }
@@ -397,13 +464,95 @@ mod tests {
     }
 
     #[test]
+    fn what_is_spelled_is_in_its_place_among_words_and_texts() {
+        let count = 3 * BLOCK;
+        let is_null = |row: usize| row.is_multiple_of(7);
+        let nulls: Nulls = (0..count).map(is_null).collect();
+        let real = |row: usize| match row % 3 {
+            0 => row as f64,
+            1 => -(row as f64) / 8.0,
+            _ => 1e-300 * row as f64,
+        };
+        let reals = Values::F64((0..count).map(real).collect());
+        let text = |row: usize| "x".repeat(row * row % 90 + 1);
+        let mut expected = "before\n".to_owned();
+        for row in 0..count {
+            let real = zmij::Buffer::new().format(real(row)).to_owned();
+            let real = if is_null(row) { String::new() } else { real };
+            expected += &format!("{},{real},{},1970-01-02,{row}\n", row % 2 == 0, text(row));
+        }
+        let written = written(vec![
+            (
+                Field::new("truth", Kind::Bool),
+                Column::new(Values::Bool(
+                    (0..count).map(|row| row.is_multiple_of(2)).collect(),
+                )),
+            ),
+            (
+                Field::nullable("real", Kind::F64),
+                Column::with_nulls(reals, nulls).unwrap(),
+            ),
+            (
+                Field::new("text", Kind::Text),
+                Column::new(Values::Text((0..count).map(text).collect())),
+            ),
+            (
+                Field::new("date", Kind::Date),
+                Column::new(Values::I32(vec![1; count])),
+            ),
+            (
+                Field::new("row", Kind::U64),
+                Column::from((0..count as u64).collect::<Vec<_>>()),
+            ),
+        ]);
+        assert!(written == expected);
+    }
+
+    #[test]
+    fn quotes_are_doubled_wherever_they_are() {
+        for length in [1, 2, DOUBLED - 1, DOUBLED, DOUBLED + 1, 3 * DOUBLED] {
+            for texts in [
+                vec!["\"".repeat(length)],
+                (0..length)
+                    .map(|place| "a".repeat(place) + "\"" + &"\u{e9}".repeat(length - place))
+                    .collect(),
+            ] {
+                for text in texts {
+                    let mut out = Vec::new();
+                    write_quoted(text.as_bytes(), b',', &mut out);
+                    let expected = format!("\"{}\"", text.replace('"', "\"\""));
+                    assert_eq!(String::from_utf8(out).unwrap(), expected);
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn an_error_is_about_the_first_row_that_is_refused() {
+        let other_nan = f64::from_bits(f64::NAN.to_bits() ^ 1);
+        let reals = |refused: &[usize]| {
+            let mut values = vec![0.5; 2 * BLOCK];
+            refused.iter().for_each(|row| values[*row] = other_nan);
+            Column::from(values)
+        };
+        let schema = ["a", "b", "c"].map(|name| Field::new(name, Kind::F64));
+        let columns = [reals(&[7, BLOCK + 9]), reals(&[3, 8]), reals(&[3, 4])];
+        let rows = Rows::new(Schema::new(schema).unwrap(), columns).unwrap();
+        let error = Text::BARE.encode(&rows, &mut Vec::new()).unwrap_err();
+        assert!(
+            matches!(&error, EncodeError::Value { column, row: 3, .. } if column == "b"),
+            "{error:?}"
+        );
+    }
+
+    #[test]
     fn a_column_is_plain_unless_a_byte_of_it_asks_for_quotes() {
         let is_plain = |texts: &[&str]| {
             let texts: Strings = texts.iter().copied().collect();
             are_plain(&texts, b';')
         };
         assert!(is_plain(&[]) && is_plain(&["", "a,b", "\u{e9}"]));
-        let long = "x".repeat(3 * LANES);
+        let long = "x".repeat(3 * COMPARED);
         for byte in [";", "\"", "\n", "\r", "\u{feff}"] {
             assert!(!is_plain(&["a", &format!("{long}{byte}")]), "{byte:?}");
             assert!(!is_plain(&[&format!("{byte}{long}"), "a"]), "{byte:?}");

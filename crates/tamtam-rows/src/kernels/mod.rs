@@ -35,6 +35,20 @@ pub(crate) fn vectorised<R>(work: impl FnOnce() -> R) -> R {
     work()
 }
 
+/// The same for more than a simple loop.
+#[inline(always)]
+pub(crate) fn run_vectorised(work: impl Loops) {
+    #[cfg(target_arch = "x86_64")]
+    x86::run_vectorised(work);
+    #[cfg(not(target_arch = "x86_64"))]
+    work.run();
+}
+
+/// Several loops. That [`run`](Loops::run) is compiled into its callers is to be said where it stands: of a closure it cannot be said.
+pub(crate) trait Loops {
+    fn run(self);
+}
+
 /// What can be packed.
 pub(crate) trait Word: Copy + Ord + Default + std::fmt::Debug + 'static {
     const BITS: u32;

@@ -5,7 +5,7 @@ use std::arch::x86_64::*;
 use std::sync::atomic::AtomicU8;
 use std::sync::atomic::Ordering::Relaxed;
 
-use super::{Word, mask};
+use super::{Loops, Word, mask};
 
 /// Whether all is there that is used here: the instructions came together.
 #[inline(always)]
@@ -42,6 +42,20 @@ pub(super) fn vectorised<R>(work: impl FnOnce() -> R) -> R {
         unsafe { with_avx2(work) }
     } else {
         work()
+    }
+}
+
+#[inline(always)]
+pub(super) fn run_vectorised(work: impl Loops) {
+    #[target_feature(enable = "avx2,bmi1,bmi2,lzcnt,popcnt")]
+    fn with_avx2(work: impl Loops) {
+        work.run();
+    }
+    if has_avx2() {
+        // SAFETY: has_avx2 has just said that each of these instructions is there.
+        unsafe { with_avx2(work) }
+    } else {
+        work.run();
     }
 }
 
