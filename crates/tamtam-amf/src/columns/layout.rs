@@ -69,6 +69,8 @@ pub(crate) struct Layout {
     cells: Vec<u8>,
     /// Where each of them ends.
     ends: Vec<usize>,
+    /// A row without its cells, if the rows have one length.
+    row: Vec<u8>,
 }
 
 impl Layout {
@@ -107,6 +109,7 @@ impl Layout {
             spots,
             cells: Vec::new(),
             ends: Vec::new(),
+            row: Vec::new(),
         }
     }
 
@@ -134,10 +137,14 @@ impl Layout {
         out: &mut Vec<u8>,
     ) -> Result<(), EncodeError> {
         self.note_lengths(columns, rows.clone())?;
-        let end = self.find_places(rows.len(), out.len());
-        out.resize(end, 0);
-        for segment in &self.segments {
-            segment.put(rows.len(), out);
+        if self.are_even(rows.len()) {
+            self.put_even(rows.len(), out);
+        } else {
+            let end = self.find_places(rows.len(), out.len());
+            out.resize(end, 0);
+            for segment in &self.segments {
+                segment.put(rows.len(), out);
+            }
         }
         let mut any = Any {
             cells: &self.cells,
@@ -209,6 +216,44 @@ impl Layout {
             }
         }
         Ok(())
+    }
+
+    /// Whether so many rows have one length, since the cells of each column have.
+    fn are_even(&self, rows: usize) -> bool {
+        // The last segment has no such cell.
+        let mut others = self.segments.iter().rev().skip(1);
+        others.all(|segment| {
+            let lengths = &segment.places[..rows];
+            lengths.iter().all(|&length| length == lengths[0])
+        })
+    }
+
+    /// Puts the bytes of all segments into so many rows of one length, and finds where each segment begins.
+    fn put_even(&mut self, rows: usize, out: &mut Vec<u8>) {
+        let begin = out.len();
+        self.row.clear();
+        let last = self.segments.len() - 1;
+        for (number, segment) in self.segments.iter_mut().enumerate() {
+            let cell = if number < last { segment.places[0] } else { 0 };
+            segment.places[0] = begin + self.row.len();
+            self.row.extend_from_slice(&segment.same);
+            self.row.resize(self.row.len() + cell, 0);
+        }
+        for segment in &mut self.segments {
+            let mut next = segment.places[0];
+            for place in &mut segment.places[..rows] {
+                *place = next;
+                next += self.row.len();
+            }
+        }
+        // Rows that are there are copied: twice as many each time.
+        out.extend_from_slice(&self.row);
+        let mut done = 1;
+        while done < rows {
+            let more = done.min(rows - done);
+            out.extend_from_within(begin..begin + more * self.row.len());
+            done += more;
+        }
     }
 
     /// Finds where each segment begins in so many rows, the first of which begins here; where the last of them ends.

@@ -175,6 +175,29 @@ fn columns_are_written_as_rows_are() {
 }
 
 #[test]
+fn rows_of_one_length_are_written_as_others_are() {
+    let mut table = Table::new();
+    for width in [0, 1, 3, 6, 17, 33, 300] {
+        for (row, text) in table.texts.iter_mut().enumerate() {
+            *text = char::from(b'a' + row as u8 % 26).to_string().repeat(width);
+        }
+        for other in [None, Some(7)] {
+            table.others.fill(other);
+            for at_once in [1, 2, 3, 127, 128, 129, ROWS as usize] {
+                assert_eq!(table.by_columns(at_once), table.by_rows());
+            }
+            // One cell is longer, the last one among those that are written together.
+            table.others[255] = other.xor(Some(1));
+            assert_eq!(table.by_columns(ROWS as usize), table.by_rows());
+            table.others[255] = other;
+            table.texts[0].push('b');
+            assert_eq!(table.by_columns(ROWS as usize), table.by_rows());
+            table.texts[0].pop();
+        }
+    }
+}
+
+#[test]
 fn integers_are_written_as_doubles() {
     let written = |columns: &[Column<'_>]| {
         let mut bytes = Vec::new();
