@@ -36,6 +36,7 @@ pub(crate) fn vectorised<R>(work: impl FnOnce() -> R) -> R {
 }
 
 /// The same for more than a simple loop.
+#[cfg(feature = "text")]
 #[inline(always)]
 pub(crate) fn run_vectorised(work: impl Loops) {
     #[cfg(target_arch = "x86_64")]
@@ -45,6 +46,7 @@ pub(crate) fn run_vectorised(work: impl Loops) {
 }
 
 /// Several loops. That [`run`](Loops::run) is compiled into its callers is to be said where it stands: of a closure it cannot be said.
+#[cfg(feature = "text")]
 pub(crate) trait Loops {
     fn run(self);
 }

@@ -5,7 +5,9 @@ use std::arch::x86_64::*;
 use std::sync::atomic::AtomicU8;
 use std::sync::atomic::Ordering::Relaxed;
 
-use super::{Loops, Word, mask};
+#[cfg(feature = "text")]
+use super::Loops;
+use super::{Word, mask};
 
 /// Whether all is there that is used here: the instructions came together.
 #[inline(always)]
@@ -45,6 +47,7 @@ pub(super) fn vectorised<R>(work: impl FnOnce() -> R) -> R {
     }
 }
 
+#[cfg(feature = "text")]
 #[inline(always)]
 pub(super) fn run_vectorised(work: impl Loops) {
     #[target_feature(enable = "avx2,bmi1,bmi2,lzcnt,popcnt")]
