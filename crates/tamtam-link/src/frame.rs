@@ -289,10 +289,18 @@ impl Frame<'_> {
     /// [`LinkEnd::Protocol`] if it is none.
     pub(crate) fn read(bytes: &[u8]) -> Result<Frame<'_>> {
         match read_body(bytes)? {
-            None => {}
-            Some((For::Actor(actor), body)) => return Ok(Frame::Tell(actor, body)),
-            Some((For::Reply(reply), body)) => return Ok(Frame::Answer(reply, body)),
+            None => Self::read_without_body(bytes),
+            Some((For::Actor(actor), body)) => Ok(Frame::Tell(actor, body)),
+            Some((For::Reply(reply), body)) => Ok(Frame::Answer(reply, body)),
         }
+    }
+
+    /// As [`read`](Frame::read), of a frame that [has no body](read_body).
+    ///
+    /// # Errors
+    ///
+    /// As those of [`read`](Frame::read).
+    pub(crate) fn read_without_body(bytes: &[u8]) -> Result<Frame<'_>> {
         let mut input = Input::new(bytes);
         let frame = match input.byte("its kind")? {
             HELLO => {
@@ -481,14 +489,6 @@ pub(crate) fn read_body(frame: &[u8]) -> Result<Option<(For, Body<'_>)>> {
 pub(crate) fn plain_message(frame: &[u8]) -> Option<&[u8]> {
     match frame {
         [TELL, actor, 0, 0, payload @ ..] if u64::from(*actor) == ROOT => Some(payload),
-        _ => None,
-    }
-}
-
-/// How many messages to the root are done with, if the frame says that of few.
-pub(crate) fn few_confirmed_of_root(frame: &[u8]) -> Option<u64> {
-    match frame {
-        [CONFIRM, actor, count @ ..=0x7f] if u64::from(*actor) == ROOT => Some(u64::from(*count)),
         _ => None,
     }
 }

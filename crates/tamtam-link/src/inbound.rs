@@ -10,8 +10,8 @@ use crate::core::Core;
 use crate::descriptors::{Arrived, Fetch, MOST_IN_MESSAGE};
 use crate::error::LinkEnd;
 use crate::frame::{
-    Body, For, Frame, LENGTH, ROOT, encoding_number, encoding_words, few_confirmed_of_root,
-    is_message_to_root, plain_message, read_body,
+    Body, For, Frame, LENGTH, ROOT, encoding_number, encoding_words, is_message_to_root,
+    plain_message, read_body,
 };
 use crate::frames::{Frames, KeptFrame};
 use crate::in_hand::{self, Unread};
@@ -326,12 +326,6 @@ impl Inbound {
 
     fn take(&mut self, bytes: &[u8]) -> Result<(), LinkEnd> {
         if self.is_greeted && self.arrived.is_none() && self.loose.is_empty() {
-            // With most answers one comes.
-            if let Some(count) = few_confirmed_of_root(bytes)
-                && self.core.untrusted.is_none()
-            {
-                return self.core.confirmed(ROOT, count);
-            }
             match (&mut self.held, &self.root) {
                 (None, _) => {
                     if let Some(payload) = plain_message(bytes) {
@@ -354,16 +348,12 @@ impl Inbound {
     }
 
     fn take_frame(&mut self, bytes: &[u8]) -> Result<(), LinkEnd> {
-        // Most of them are these.
-        if self.is_greeted
-            && let Some((is_for, body)) = read_body(bytes)?
-        {
-            return match is_for {
-                For::Actor(number) => self.give(number, body, bytes),
-                For::Reply(number) => self.answer(number, body),
-            };
-        }
-        let frame = Frame::read(bytes)?;
+        let frame = match read_body(bytes)? {
+            None => Frame::read_without_body(bytes)?,
+            Some(_) if !self.is_greeted => return Err(not_greeted()),
+            Some((For::Actor(number), body)) => return self.give(number, body, bytes),
+            Some((For::Reply(number), body)) => return self.answer(number, body),
+        };
         if let Frame::Hello(hello) = &frame {
             if self.is_greeted {
                 return Err(LinkEnd::protocol("it has said hello twice".to_owned()));
@@ -375,9 +365,7 @@ impl Inbound {
             return Ok(());
         }
         if !self.is_greeted {
-            return Err(LinkEnd::protocol(
-                "it has not said hello before all else".to_owned(),
-            ));
+            return Err(not_greeted());
         }
         self.dispatch(frame)
     }
@@ -686,6 +674,10 @@ impl fmt::Debug for Inbound {
             .field("partial", &self.partial.len())
             .finish_non_exhaustive()
     }
+}
+
+fn not_greeted() -> LinkEnd {
+    LinkEnd::protocol("it has not said hello before all else".to_owned())
 }
 
 fn not_exported(actor: u64) -> LinkEnd {
