@@ -92,7 +92,7 @@ impl Bell {
     /// Something was brought, by a sequentially consistent exchange: whether a thread sleeps that waits for it, and has to be [woken](Bell::ring).
     #[inline]
     pub(crate) fn has_sleeper(&self) -> bool {
-        self.habit.meet_by_turns();
+        self.meet();
         self.look() & SLEEPS != 0
     }
 

@@ -175,7 +175,7 @@ impl<T: Plain> Mutex<T> {
         self.segment.memory()
     }
 
-    pub(crate) fn lock_word(&self) -> &Lock {
+    fn lock_word(&self) -> &Lock {
         // SAFETY: it lies in the mapping, as `place` sees to, which lives as long as the segment; any bytes are a lock, and all access to it is atomic.
         unsafe { self.segment.place::<Lock>(0).as_ref() }
     }
@@ -494,4 +494,51 @@ impl LockTimeoutError {
 
 fn with(holder: &Option<Holder>) -> String {
     holder.map_or_else(String::new, |holder| format!(": {holder}"))
+}
+
+// Miri has no memory of several processes, and says of no thread where it runs.
+#[cfg(all(test, target_os = "linux", not(tamtam_loom), not(miri)))]
+mod tests {
+    use std::sync::mpsc;
+
+    use rustix::thread::{CpuSet, sched_getaffinity, sched_setaffinity};
+
+    use super::*;
+
+    #[test]
+    fn a_thread_that_has_freed_a_lock_does_not_take_itself_for_its_holder() {
+        let stay_on = |processor| {
+            let mut only = CpuSet::new();
+            only.set(processor);
+            sched_setaffinity(None, &only).unwrap();
+        };
+        let allowed = sched_getaffinity(None).unwrap();
+        let mut processors = (0..CpuSet::MAX_CPU).filter(|processor| allowed.is_set(*processor));
+        let (Some(here), Some(there)) = (processors.next(), processors.next()) else {
+            // Where there is one processor they share it.
+            return;
+        };
+        let mutex = Mutex::<u64>::create(0).unwrap();
+        let (turns, turn) = mpsc::channel::<()>();
+        let (held, is_held) = mpsc::channel();
+        std::thread::scope(|threads| {
+            let mutex = &mutex;
+            threads.spawn(move || {
+                stay_on(there);
+                turn.recv().unwrap();
+                let _guard = mutex.lock().unwrap();
+                held.send(()).unwrap();
+                // It was looked at.
+                turn.recv().unwrap();
+            });
+            stay_on(here);
+            drop(mutex.lock().unwrap());
+            turns.send(()).unwrap();
+            is_held.recv().unwrap();
+            let lock = format!("{:?}", mutex.lock_word());
+            turns.send(()).unwrap();
+            sched_setaffinity(None, &allowed).unwrap();
+            assert!(lock.contains("peer_on_this_core: false"), "{lock}");
+        });
+    }
 }
