@@ -182,11 +182,8 @@ impl<R> ReplyWay<R> {
 impl<R> Drop for Reply<R> {
     fn drop(&mut self) {
         let way = self.way.get_mut().unwrap_or_else(PoisonError::into_inner);
-        match way {
-            None => return,
-            #[cfg(feature = "serde")]
-            Some(ReplyWay::Lent(lent)) if lent.is_sent() => return,
-            Some(_) => {}
+        if way.is_none() {
+            return;
         }
         if std::thread::panicking() {
             // Why, is not known before the panic has come to its end.

@@ -484,11 +484,7 @@ impl CarrierReader {
             copy::out_of_shared(ring.add(place), first);
             copy::out_of_shared(ring, second);
         }
-        if there > size / 2 {
-            self.cursor.show(control, count);
-        } else {
-            self.cursor.show_unmet(control, count);
-        }
+        self.cursor.show(control, count);
         Ok(count)
     }
 

@@ -276,20 +276,10 @@ impl ReadCursor {
 
     /// So many bytes were taken out.
     pub(crate) fn show(&mut self, control: &Control, bytes: usize) {
-        self.count(control, bytes);
-        control.writer.ring();
-    }
-
-    /// As [`show`](ReadCursor::show), where there was so much room that hardly ever a writer waits: that is not told where this thread is.
-    pub(crate) fn show_unmet(&mut self, control: &Control, bytes: usize) {
-        self.count(control, bytes);
-        control.writer.ring_unmet();
-    }
-
-    fn count(&mut self, control: &Control, bytes: usize) {
         self.read = self.read.wrapping_add(bytes as u64);
         // SYNC stream-read, and the bell's.
         control.read.count.swap(self.read, Ordering::SeqCst);
+        control.writer.ring();
     }
 
     /// Nothing will be read any more.

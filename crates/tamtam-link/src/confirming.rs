@@ -5,17 +5,14 @@ use std::sync::Arc;
 
 use tamtam_actor::link::FarCell;
 
-use crate::bytes::LONGEST_NUMBER;
 use crate::core::{Core, State};
 use crate::error::LinkEnd;
-use crate::frame::{Frame, LENGTH, ROOT};
+use crate::frame::{Frame, ROOT};
 use crate::root_log::RootLog;
 use crate::tables::{Unconfirmed, Unsent};
 
 /// So many bytes are moved to make room before them.
 const MOST_MOVED: usize = 4 << 10;
-/// What is said of them takes no more, with its length: a kind and two numbers.
-const LONGEST_CONFIRM: usize = LENGTH + 1 + 2 * LONGEST_NUMBER;
 
 impl Core {
     /// So many more messages from there to this actor are done with.
@@ -28,17 +25,13 @@ impl Core {
         self.say(
             |_| true,
             |state| {
-                let outgoing = &mut state.outgoing;
-                let waiting = outgoing.len();
-                Frame::Confirm(actor, count).write(outgoing);
+                let waiting = state.outgoing.len();
+                Frame::Confirm(actor, count).write(&mut state.outgoing);
                 if waiting <= MOST_MOVED && state.has_said_hello {
-                    let mut frame = [0; LONGEST_CONFIRM];
-                    let frame = &mut frame[..outgoing.len() - waiting];
-                    frame.copy_from_slice(&outgoing[waiting..]);
-                    outgoing.copy_within(..waiting, frame.len());
-                    outgoing[..frame.len()].copy_from_slice(frame);
+                    let length = state.outgoing.len() - waiting;
+                    state.outgoing.rotate_right(length);
                     for attached in &mut state.attached {
-                        attached.shift(frame.len());
+                        attached.shift(length);
                     }
                 }
             },

@@ -320,13 +320,13 @@ impl Core {
 
     /// Sees to it that what was written goes, and ends the link if too much waits.
     pub(crate) fn written(&self, mut state: MutexGuard<'_, State>, had_outgoing: bool) {
-        let mut has_outgoing = state.has_outgoing();
-        let mut sleeper = None;
-        if has_outgoing && !had_outgoing {
-            sleeper = state.write_directly();
-            has_outgoing = state.has_outgoing();
-        }
+        let sleeper = if had_outgoing {
+            None
+        } else {
+            state.write_directly()
+        };
         let waiting = state.outgoing.len();
+        let has_outgoing = state.has_outgoing();
         drop(state);
         if let Some(wake) = sleeper {
             wake();

@@ -42,7 +42,7 @@ impl<R> Lent<R> {
         }
     }
 
-    pub(super) fn is_sent(&self) -> bool {
+    fn is_sent(&self) -> bool {
         self.is_sent.load(Ordering::Acquire)
     }
 

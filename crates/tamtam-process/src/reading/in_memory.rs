@@ -294,10 +294,7 @@ impl InMemory {
         let seat = own_seat();
         let bell = &self.bells[seat];
         // Of several that ask by turns, one that waits awake would do so in the time of another one.
-        let is_alone = self.last_seat.load(Ordering::Relaxed) == seat;
-        if !is_alone {
-            self.last_seat.store(seat, Ordering::Relaxed);
-        }
+        let is_alone = self.last_seat.swap(seat, Ordering::Relaxed) == seat;
         let wait = if is_alone { Wait::Adaptive } else { Wait::Park };
         let answer = RefCell::new(answer);
         // One that does not sleep needs nothing that wakes it.
