@@ -4,7 +4,7 @@ use std::ops::Range;
 
 use crate::Strings;
 use crate::ends::Ends;
-use crate::kernels::{Loops, run_vectorised};
+use crate::kernels::{Loops, vectorised};
 
 /// A cell of at most seven bytes with the delimiter behind it, in a word: the bytes in the order in which they are written, the first
 /// one lowest, and in the word's highest byte how many they are.
@@ -59,7 +59,7 @@ const ONE_BY_ONE: usize = 3;
 
 /// Makes cells of integers in decimal.
 pub(super) fn of_integers<N: Integer>(values: &[N], cells: &mut [ShortCell], delimiter: u8) {
-    run_vectorised(Integers {
+    vectorised(Integers {
         values,
         cells,
         delimiter,
@@ -73,6 +73,8 @@ struct Integers<'a, N> {
 }
 
 impl<N: Integer> Loops for Integers<'_, N> {
+    type Output = ();
+
     #[inline(always)]
     fn run(self) {
         let (cells, last_cells) = self.cells.as_chunks_mut::<LANES>();

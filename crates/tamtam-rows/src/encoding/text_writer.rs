@@ -220,8 +220,7 @@ impl<'o> Lines<'o> {
 
     /// All of the lines, to append to.
     fn whole(&mut self) -> &mut Vec<u8> {
-        self.out.extend_from_slice(&self.room[..self.used]);
-        self.used = 0;
+        self.flush();
         self.out
     }
 

@@ -25,30 +25,30 @@ pub(crate) use pack::{pack, pack_offsets};
 pub(crate) use unequal::unequal;
 pub(crate) use unpack::unpack;
 
-/// Does something in a way that the compiler may vectorise with all that this processor can. What is done must be a
-/// simple loop, so that it is compiled into this function.
+/// Runs loops in a way that the compiler may vectorise with all that this processor can.
 #[inline(always)]
-pub(crate) fn vectorised<R>(work: impl FnOnce() -> R) -> R {
+pub(crate) fn vectorised<L: Loops>(loops: L) -> L::Output {
     #[cfg(target_arch = "x86_64")]
-    return x86::vectorised(work);
+    return x86::vectorised(loops);
     #[cfg(not(target_arch = "x86_64"))]
-    work()
+    loops.run()
 }
 
-/// The same for more than a simple loop.
-#[cfg(feature = "text")]
-#[inline(always)]
-pub(crate) fn run_vectorised(work: impl Loops) {
-    #[cfg(target_arch = "x86_64")]
-    x86::run_vectorised(work);
-    #[cfg(not(target_arch = "x86_64"))]
-    work.run();
-}
-
-/// Several loops. That [`run`](Loops::run) is compiled into its callers is to be said where it stands: of a closure it cannot be said.
-#[cfg(feature = "text")]
+/// Loops, to be compiled into who runs them. A simple one may be a closure, which is so by itself; of more than that it is to be said where
+/// [`run`](Loops::run) stands, and of a closure it cannot be said.
 pub(crate) trait Loops {
-    fn run(self);
+    type Output;
+
+    fn run(self) -> Self::Output;
+}
+
+impl<R, F: FnOnce() -> R> Loops for F {
+    type Output = R;
+
+    #[inline(always)]
+    fn run(self) -> R {
+        self()
+    }
 }
 
 /// What can be packed.

@@ -5,9 +5,7 @@ use std::arch::x86_64::*;
 use std::sync::atomic::AtomicU8;
 use std::sync::atomic::Ordering::Relaxed;
 
-#[cfg(feature = "text")]
-use super::Loops;
-use super::{Word, mask};
+use super::{Loops, Word, mask};
 
 /// Whether all is there that is used here: the instructions came together.
 #[inline(always)]
@@ -34,31 +32,16 @@ fn has_avx2() -> bool {
 }
 
 #[inline(always)]
-pub(super) fn vectorised<R>(work: impl FnOnce() -> R) -> R {
+pub(super) fn vectorised<L: Loops>(loops: L) -> L::Output {
     #[target_feature(enable = "avx2,bmi1,bmi2,lzcnt,popcnt")]
-    fn with_avx2<R>(work: impl FnOnce() -> R) -> R {
-        work()
+    fn with_avx2<L: Loops>(loops: L) -> L::Output {
+        loops.run()
     }
     if has_avx2() {
-        // SAFETY: all of them are there.
-        unsafe { with_avx2(work) }
+        // SAFETY: `has_avx2` says that each of these instructions is there.
+        unsafe { with_avx2(loops) }
     } else {
-        work()
-    }
-}
-
-#[cfg(feature = "text")]
-#[inline(always)]
-pub(super) fn run_vectorised(work: impl Loops) {
-    #[target_feature(enable = "avx2,bmi1,bmi2,lzcnt,popcnt")]
-    fn with_avx2(work: impl Loops) {
-        work.run();
-    }
-    if has_avx2() {
-        // SAFETY: has_avx2 has just said that each of these instructions is there.
-        unsafe { with_avx2(work) }
-    } else {
-        work.run();
+        loops.run()
     }
 }
 
