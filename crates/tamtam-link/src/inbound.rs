@@ -388,7 +388,7 @@ impl Inbound {
             let text = "it has announced descriptors, and neither a message nor an answer follows";
             return Err(LinkEnd::protocol(text.to_owned()));
         }
-        let core = Arc::clone(&self.core);
+        let core = &self.core;
         if core.untrusted.is_some() && !may_say(&frame)? {
             return Ok(());
         }
