@@ -2,7 +2,7 @@
 //!
 //! A thread that waits until a deadline sleeps until then by itself. A task cannot, and no runtime's
 //! timer is asked for; so the first task that waits with a deadline starts a thread, which keeps all
-//! deadlines in a tree, sleeps until the earliest one, and ends when there has been none for a while.
+//! deadlines in a heap, sleeps until the earliest one, and ends when there has been none for a while.
 //!
 //! Two things can take the thread away. A process may not get another one: then tasks with deadlines wake
 //! themselves, a little later each time, and each such poll looks at its own deadline and attempts to start
@@ -15,6 +15,9 @@ use core::task::Waker;
 use std::time::Instant;
 
 use crate::Context;
+
+#[cfg(not(tamtam_loom))]
+mod deadlines;
 
 /// The deadline of a task's wait, at which it expires. Dropping this takes it back.
 ///
@@ -109,19 +112,19 @@ impl TaskDeadline {
 
 impl Drop for TaskDeadline {
     fn drop(&mut self) {
-        clock::cancel(self.due, &self.entry);
+        clock::cancel(&self.entry);
     }
 }
 
 #[cfg(not(tamtam_loom))]
 mod clock {
-    use std::collections::BTreeMap;
     use std::ptr;
     use std::sync::atomic::{AtomicBool, AtomicPtr, AtomicU64, Ordering};
     use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
     use std::thread;
     use std::time::{Duration, Instant};
 
+    use super::deadlines::Deadlines;
     use crate::{Context, process};
 
     /// A clock that has had nothing to do for so long ends its thread; sooner where a test waits for that.
@@ -130,22 +133,17 @@ mod clock {
     /// Where no thread can be started, a poll of a task with a deadline takes so long, if none has just done so.
     const PAUSE: Duration = Duration::from_millis(1);
 
-    #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-    struct Key {
-        due: Instant,
-        number: u64,
-    }
-
     /// A deadline's place in a clock.
     #[derive(Debug)]
     pub(super) struct Entry {
         clock: &'static Clock,
         number: u64,
+        place: u32,
     }
 
     #[derive(Debug)]
     struct Kept {
-        deadlines: BTreeMap<Key, Context>,
+        deadlines: Deadlines,
         runs: bool,
         /// Until when the thread sleeps, while it does.
         asleep_until: Option<Instant>,
@@ -186,7 +184,7 @@ mod clock {
         let fresh = Box::into_raw(Box::new(Clock {
             process: process::current(),
             kept: Mutex::new(Kept {
-                deadlines: BTreeMap::new(),
+                deadlines: Deadlines::new(),
                 runs: false,
                 asleep_until: None,
                 failed: None,
@@ -248,7 +246,7 @@ mod clock {
         let clock = current();
         let number = NEXT_NUMBER.fetch_add(1, Ordering::Relaxed);
         let mut kept = clock.lock();
-        kept.deadlines.insert(Key { due, number }, context);
+        let place = kept.deadlines.insert(due, number, context);
         if !kept.runs {
             kept.runs = true;
             drop(kept);
@@ -256,17 +254,25 @@ mod clock {
         } else {
             clock.get_up(kept, |asleep_until| due < asleep_until);
         }
-        Entry { clock, number }
+        Entry {
+            clock,
+            number,
+            place,
+        }
     }
 
-    pub(super) fn cancel(due: Instant, entry: &Entry) {
-        let Entry { clock, number } = *entry;
+    pub(super) fn cancel(entry: &Entry) {
+        let Entry {
+            clock,
+            number,
+            place,
+        } = *entry;
         if !clock.is_ours() {
             // A fork's copy, whose lock may be held for ever.
             return;
         }
         let mut kept = clock.lock();
-        let context = kept.deadlines.remove(&Key { due, number });
+        let context = kept.deadlines.take(place, number);
         if kept.deadlines.is_empty() {
             // A far deadline must not keep the thread when no task waits for it.
             clock.get_up(kept, |asleep_until| asleep_until > Instant::now() + IDLE);
@@ -323,18 +329,16 @@ mod clock {
             let mut idle_since = None;
             loop {
                 let now = Instant::now();
-                let next = kept.deadlines.first_entry();
-                match next {
-                    Some(first) if first.key().due <= now => {
-                        let context = first.remove();
-                        idle_since = None;
-                        drop(kept);
-                        context.expire();
-                        drop(context);
-                        kept = self.lock();
-                    }
-                    Some(first) => {
-                        let due = first.key().due;
+                if let Some(context) = kept.deadlines.take_due(now) {
+                    idle_since = None;
+                    drop(kept);
+                    context.expire();
+                    drop(context);
+                    kept = self.lock();
+                    continue;
+                }
+                match kept.deadlines.first() {
+                    Some(due) => {
                         idle_since = None;
                         kept = self.sleep(kept, now, due);
                     }
@@ -463,13 +467,10 @@ mod clock {
             assert!(!deadline.attend(&context, &waker));
             assert_eq!(context.outcome(), None);
             assert_eq!(count.wakes.load(Ordering::SeqCst), 0);
-            let key = Key {
-                due,
-                number: deadline.entry.number,
-            };
-            assert!(current().lock().deadlines.contains_key(&key));
+            let Entry { number, place, .. } = deadline.entry;
+            assert!(current().lock().deadlines.has(place, number));
             drop(deadline);
-            assert!(!current().lock().deadlines.contains_key(&key));
+            assert!(!current().lock().deadlines.has(place, number));
         }
 
         #[test]
@@ -534,7 +535,7 @@ mod clock {
         Entry
     }
 
-    pub(super) fn cancel(_: Instant, _: &Entry) {}
+    pub(super) fn cancel(_: &Entry) {}
 
     pub(super) fn is_foreign(_: &Entry) -> bool {
         false
