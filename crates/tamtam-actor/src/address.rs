@@ -218,7 +218,7 @@ impl<M> Address<M> {
         let (mut look, mut seen) = (Some(look), None);
         let mut look = |room: &dyn Source| seen = look.take().map(|look| look(room));
         match &self.way {
-            Way::Here(cell) => cell.0.with_room(look),
+            Way::Here(cell) => cell.0.with_room(&mut look),
             Way::Through(recipient) => recipient.with_room(&mut look),
         }
         seen

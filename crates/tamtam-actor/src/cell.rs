@@ -26,9 +26,9 @@ use crate::ended::{EndReason, Ended, catch};
 use crate::error::{TellError, panic_of};
 use crate::id::{ActorId, forget_name};
 use crate::mailbox::{
-    DeadLetter, Downstream, Head, LaneLength, Level, Limited, Linked, Loss, Mark, Mute, Open,
-    Popped, Pushed, Reserved, Ruled, Seen, Special, Store, Streak, Tail, Taking, Things, Upstream,
-    Urgent, WhenNoRoom, apart, tell_of,
+    DeadLetter, Downstream, Head, LaneLength, Level, LimitedMailbox, Linked, Loss, Mark, Mute,
+    Open, Popped, Pushed, Reserved, Ruled, Seen, Special, Store, Streak, Tail, Taking, Things,
+    Upstream, Urgent, WhenNoRoom, apart, tell_of,
 };
 use crate::observe::{MeasuredTurn, Record, told};
 use crate::task::{
@@ -60,6 +60,7 @@ mod receiving;
 mod sending;
 mod state;
 mod tie;
+mod watches;
 
 pub(crate) use at_work::{AnyActor, AtWork, Kind, Muted};
 pub(crate) use door::Door;
@@ -435,7 +436,7 @@ impl<M> Cell<M> {
     }
 
     /// The mailbox, for a cell that takes its messages from there.
-    pub(crate) fn to_take_from(&self) -> Option<&Limited<M>> {
+    pub(crate) fn to_take_from(&self) -> Option<&dyn LimitedMailbox<M>> {
         self.limited()
     }
 
@@ -562,7 +563,7 @@ impl<M> Drop for Cell<M> {
         } {
             contain(|| self.lose(message, Loss::Stopped));
         }
-        while let Some(message) = self.limited().and_then(Limited::pop) {
+        while let Some(message) = self.limited().and_then(LimitedMailbox::pop) {
             contain(|| self.lose(message, Loss::Stopped));
         }
         // SAFETY: the cell is being dropped, no other thread has it, and `take_left` has said that nothing is left.

@@ -7,7 +7,6 @@
 
 use core::any::TypeId;
 use core::cell::Cell;
-use std::collections::HashSet;
 use std::sync::{PoisonError, RwLock};
 
 use crate::actor::Actor;
@@ -21,8 +20,8 @@ pub(crate) enum FirstTurn {
     WhenCalled,
 }
 
-/// Types of actors that begin with nothing.
-static IDLE_AT_FIRST: RwLock<Option<HashSet<TypeId>>> = RwLock::new(None);
+/// Types of actors that begin with nothing, in order.
+static IDLE_AT_FIRST: RwLock<Vec<TypeId>> = RwLock::new(Vec::new());
 
 thread_local! {
     /// One of them: mostly that of the next actor, too.
@@ -53,7 +52,7 @@ impl FirstTurn {
     #[cold]
     fn is_listed(actor: TypeId) -> bool {
         let types = IDLE_AT_FIRST.read().unwrap_or_else(PoisonError::into_inner);
-        let is_listed = types.as_ref().is_some_and(|types| types.contains(&actor));
+        let is_listed = types.binary_search(&actor).is_ok();
         if is_listed {
             let _ = LAST.try_with(|last| last.set(Some(actor)));
         }
@@ -71,7 +70,9 @@ impl FirstTurn {
             let mut types = IDLE_AT_FIRST
                 .write()
                 .unwrap_or_else(PoisonError::into_inner);
-            types.get_or_insert_default().insert(actor);
+            if let Err(place) = types.binary_search(&actor) {
+                types.insert(place, actor);
+            }
         }
     }
 }

@@ -85,7 +85,8 @@ pub use life::{
 pub use line::Quit;
 pub use listener::{Listenable, Listener};
 pub use mailbox::{
-    DeadLetter, DeadLetterWatch, Describes, Level, Loss, Overflow, Plain, Ruled, on_dead_letter,
+    Bounded, DeadLetter, DeadLetterWatch, Describes, Level, Loss, Overflow, Plain, Ruled, Untyped,
+    on_dead_letter,
 };
 pub use pool::{Pool, PoolBuilder, Shutdown, WaitIdle, WaitIdleError};
 pub use replaceable::Replaceable;

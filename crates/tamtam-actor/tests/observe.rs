@@ -140,8 +140,8 @@ fn a_limited_mailbox_counts_what_it_loses() {
 fn messages_through_a_mapped_address_are_counted() {
     within_limit(|| {
         let pool = observed(1);
-        for spawner in [pool.spawner(), pool.spawner().limited(100, Overflow::Fail)] {
-            let clerk = spawner.spawn(Clerk);
+        for limit in [None, Some(100)] {
+            let clerk = pool.spawner().limited(limit, Overflow::Fail).spawn(Clerk);
             let mapped = clerk.map(|()| Work::Count);
             for _ in 0..10 {
                 mapped.tell(()).unwrap();

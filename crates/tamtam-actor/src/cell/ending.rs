@@ -99,7 +99,7 @@ impl<M> Cell<M> {
     pub(super) unsafe fn next_to_lose(&self) -> Option<M> {
         loop {
             // What lies in another cell's mailbox is not lost with this one.
-            if let Some(message) = self.limited().and_then(Limited::pop) {
+            if let Some(message) = self.limited().and_then(LimitedMailbox::pop) {
                 return Some(message);
             }
             // SAFETY: the caller drains the mailbox, so it is alone with it.

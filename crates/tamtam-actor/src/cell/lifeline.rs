@@ -5,7 +5,6 @@
 //! number when the actor ends and was not watched: then that is all that will ever be said.
 
 use core::ptr;
-use std::collections::BTreeMap;
 use std::sync::{Arc, Weak};
 
 use tamtam_wait::contain;
@@ -13,6 +12,7 @@ use tamtam_wait::seam::Mutex;
 use tamtam_wait::seam::atomic::{AtomicPtr, Ordering};
 
 use super::AnyActor;
+use super::watches::Watches;
 use crate::ended::{EndReason, Ended};
 
 /// Tells watches apart, over all actors; the younger one is the larger one.
@@ -58,15 +58,15 @@ struct LifelineState {
     has_ended: bool,
     /// Its home knows that it is watched.
     is_known: bool,
-    watchers: BTreeMap<WatchKey, Watcher>,
-    watched: BTreeMap<WatchKey, Watched>,
+    watchers: Watches<Watcher>,
+    watched: Watches<Watched>,
 }
 
 /// Those whom an actor's end concerns.
 pub(crate) struct Concerned {
     pub(crate) reason: EndReason,
-    pub(crate) watchers: BTreeMap<WatchKey, Watcher>,
-    pub(crate) watched: BTreeMap<WatchKey, Watched>,
+    pub(crate) watchers: Watches<Watcher>,
+    pub(crate) watched: Watches<Watched>,
 }
 
 impl Concerned {
@@ -83,7 +83,7 @@ impl Concerned {
     }
 }
 
-fn unwatch(watched: BTreeMap<WatchKey, Watched>) {
+fn unwatch(watched: Watches<Watched>) {
     for (key, watched) in watched {
         if let Some(place) = watched.place.upgrade() {
             contain(|| place.forget_watcher(key));
@@ -224,7 +224,7 @@ impl Lifeline {
     pub(crate) fn forget_watched(&self, key: WatchKey) -> bool {
         match self.look() {
             Some(Ok(life)) => {
-                let forgotten = life.inner.lock().watched.remove(&key);
+                let forgotten = life.inner.lock().watched.take(key);
                 forgotten.is_some()
             }
             _ => false,
@@ -235,7 +235,7 @@ impl Lifeline {
     pub(crate) fn forget_watcher(&self, key: WatchKey) -> bool {
         match self.look() {
             Some(Ok(life)) => {
-                let forgotten = life.inner.lock().watchers.remove(&key);
+                let forgotten = life.inner.lock().watchers.take(key);
                 // Not under the lock: what it has is a user's.
                 forgotten.is_some()
             }
@@ -256,7 +256,7 @@ impl Lifeline {
     #[cfg(feature = "serde")]
     pub(crate) fn has_watcher(&self, key: WatchKey) -> bool {
         match self.look() {
-            Some(Ok(life)) => life.inner.lock().watchers.contains_key(&key),
+            Some(Ok(life)) => life.inner.lock().watchers.contains(key),
             _ => false,
         }
     }
@@ -265,9 +265,7 @@ impl Lifeline {
     pub(crate) fn unwatch(&self) {
         if let Some(Ok(life)) = self.look() {
             let mut inner = life.inner.lock();
-            let all = core::mem::take(&mut inner.watched);
-            let (links, watched) = all.into_iter().partition(|(_, watched)| watched.is_linked);
-            inner.watched = links;
+            let watched = inner.watched.take_if(|watched| !watched.is_linked);
             drop(inner);
             unwatch(watched);
         }
@@ -283,7 +281,7 @@ impl Lifeline {
                     .iter()
                     .filter(|(_, watched)| watched.is_linked);
                 links
-                    .map(|(key, watched)| (*key, Weak::clone(&watched.place)))
+                    .map(|(key, watched)| (key, Weak::clone(&watched.place)))
                     .collect()
             }
             _ => Vec::new(),
@@ -329,8 +327,8 @@ impl Lifeline {
             if ended.is_ok() {
                 return Concerned {
                     reason,
-                    watchers: BTreeMap::new(),
-                    watched: BTreeMap::new(),
+                    watchers: Watches::new(),
+                    watched: Watches::new(),
                 };
             }
         }

@@ -10,20 +10,20 @@ impl<M> Cell<M> {
     }
 
     #[inline]
-    pub(super) fn limited(&self) -> Option<&Limited<M>> {
+    pub(super) fn limited(&self) -> Option<&dyn LimitedMailbox<M>> {
         match &self.special.as_ref()?.store {
-            Store::Limited(limited) => Some(limited),
+            Store::Limited(limited) => Some(&**limited),
             Store::Queue | Store::Upstream(_) => None,
         }
     }
 
     /// Whether senders are to wait for room.
     pub(crate) fn waits(&self) -> bool {
-        self.limited().is_some_and(Limited::waits)
+        self.limited().is_some_and(LimitedMailbox::waits)
     }
 
     pub(crate) fn level(&self) -> Option<Level> {
-        self.limited().map(Limited::level)
+        self.limited().map(LimitedMailbox::level)
     }
 
     #[inline]
@@ -235,7 +235,7 @@ impl<M> Cell<M> {
 
     pub(super) fn push_limited(
         self: &Arc<Self>,
-        limited: &Limited<M>,
+        limited: &dyn LimitedMailbox<M>,
         message: M,
         when: WhenNoRoom,
     ) -> Result<(), TellError<M>> {
@@ -268,14 +268,14 @@ impl<M> Cell<M> {
 
     fn push_waiting(
         self: &Arc<Self>,
-        limited: &Limited<M>,
+        limited: &dyn LimitedMailbox<M>,
         message: M,
         deadline: Option<Instant>,
     ) -> Pushed<M> {
         let mut waiting = Some(message);
         let attempt = |deadline| {
             let message = waiting.take()?;
-            match limited.push_waiting(message, deadline, || self.is_closed()) {
+            match limited.push_waiting(message, deadline, &|| self.is_closed()) {
                 Pushed::Full(message) if !self.is_closed() => {
                     waiting = Some(message);
                     None
@@ -305,7 +305,7 @@ impl<M> Cell<M> {
                 Waits::Not => Reserved::Full,
                 Waits::Until(deadline) => {
                     let attempt =
-                        |deadline| match limited.reserve_until(deadline, || self.is_closed()) {
+                        |deadline| match limited.reserve_until(deadline, &|| self.is_closed()) {
                             Reserved::Full if !self.is_closed() => None,
                             decided => Some(decided),
                         };
@@ -320,7 +320,7 @@ impl<M> Cell<M> {
     }
 
     /// What a sender does that finds no room.
-    pub(super) fn sender(&self, limited: &Limited<M>, when: WhenNoRoom) -> Waits {
+    pub(super) fn sender(&self, limited: &dyn LimitedMailbox<M>, when: WhenNoRoom) -> Waits {
         match when {
             // No thread but this one would make room.
             WhenNoRoom::WaitUntil(_) if self.is_on_this_thread() => Waits::Not,
@@ -340,9 +340,9 @@ impl<M> Cell<M> {
     }
 
     /// Shows the room in the mailbox to one who waits for it, if it may be wanting.
-    pub(crate) fn with_room(&self, look: impl FnOnce(&dyn Source)) {
+    pub(crate) fn with_room(&self, look: &mut dyn FnMut(&dyn Source)) {
         if let Some(limited) = self.limited() {
-            look(&limited.room(|| self.is_closed()));
+            limited.with_room(&|| self.is_closed(), look);
         }
     }
 

@@ -1,12 +1,14 @@
 //! The number of an actor, which no other actor of the process ever has, and its name, which others may have.
 
 mod name;
+mod table;
 
 use core::fmt;
 use core::num::NonZeroU64;
 use core::sync::atomic::{AtomicU64, Ordering};
 
 pub(crate) use name::{Called, forget_name, name_of, remember_name};
+pub(crate) use table::ActorTable;
 
 /// The number of an actor: see [`Address::id`](crate::Address::id).
 ///

@@ -1,16 +1,15 @@
 //! The names of actors, for errors that have no room for more than a number.
 
 use core::fmt;
-use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use super::ActorId;
+use super::{ActorId, ActorTable};
 
 /// The names of the actors that were given one and are still referred to, for errors that have no room for more
 /// than a number.
-static NAMES: Mutex<BTreeMap<ActorId, Arc<str>>> = Mutex::new(BTreeMap::new());
+static NAMES: Mutex<ActorTable<Arc<str>>> = Mutex::new(ActorTable::new());
 
-fn names() -> MutexGuard<'static, BTreeMap<ActorId, Arc<str>>> {
+fn names() -> MutexGuard<'static, ActorTable<Arc<str>>> {
     // No user code runs under the lock.
     NAMES.lock().unwrap_or_else(PoisonError::into_inner)
 }
@@ -22,7 +21,7 @@ pub(crate) fn remember_name(id: ActorId, name: &Arc<str>) {
 
 /// An actor with a name is gone, and its last address with it.
 pub(crate) fn forget_name(id: ActorId) {
-    let gone = names().remove(&id);
+    let gone = names().take(id);
     drop(gone);
 }
 

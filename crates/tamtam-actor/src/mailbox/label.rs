@@ -109,11 +109,6 @@ impl<M> Labels<M> {
         }
     }
 
-    /// Whether there are any.
-    pub(crate) fn is_empty(&self) -> bool {
-        self.priority.is_none() && self.key.is_none()
-    }
-
     /// Runs the user's functions: not under a lock.
     pub(crate) fn put_on(&self, message: M) -> Letter<M> {
         let label = Label {

@@ -5,14 +5,14 @@ use std::time::Instant;
 
 use tamtam_wait::seam::Mutex;
 use tamtam_wait::seam::atomic::{self, Ordering};
-use tamtam_wait::{WaitList, contain};
+use tamtam_wait::{Source, WaitList, contain};
 
 use super::dead_letter::Loss;
 use super::label::{Labels, Letter};
 use super::mute::{Mute, MutedSenders};
 use super::room::Room;
 
-use super::sorted::{Entry, MOST_KEPT, Sorted, Spare};
+use super::sorted::{Entry, MOST_KEPT, Sorted, SortedMailbox};
 
 /// What becomes of a message for which a limited mailbox has no room.
 ///
@@ -51,6 +51,71 @@ pub enum Overflow {
     DropOldest,
 }
 
+/// A mailbox that counts its messages: [`Limited`], as cells know it of which few have one. What is behind this is compiled for the types
+/// of messages of which such a mailbox is made, and not for each one.
+pub(crate) trait LimitedMailbox<M>: Send + Sync {
+    fn level(&self) -> Level;
+
+    /// Whether senders are to wait for room.
+    fn waits(&self) -> bool;
+
+    /// Whether messages come out in the order in which they went in.
+    #[cfg(feature = "serde")]
+    fn is_in_line(&self) -> bool;
+
+    fn push(&self, message: M) -> Pushed<M>;
+
+    /// As `push`, but puts a message in where it would fail: the limit is exceeded, and its sender muted.
+    fn push_above(&self, message: M, mute: Option<Mute>) -> Pushed<M>;
+
+    /// As `push`, but where a message would fail it waits for room; until the deadline, if there is one.
+    /// `closed` tells that the actor takes no more.
+    fn push_waiting(
+        &self,
+        message: M,
+        deadline: Option<Instant>,
+        closed: &dyn Fn() -> bool,
+    ) -> Pushed<M>;
+
+    /// Keeps a place for a message that is still to be made.
+    fn reserve(&self) -> Reserved;
+
+    /// Keeps a place where there may be none: the limit is exceeded, and who wants it is muted.
+    fn reserve_above(&self, mute: Option<Mute>) -> Reserved;
+
+    /// As `reserve`, but where there is no room it waits.
+    fn reserve_until(&self, deadline: Option<Instant>, closed: &dyn Fn() -> bool) -> Reserved;
+
+    /// Puts a message into a place that was kept.
+    fn push_reserved(&self, message: M) -> Pushed<M>;
+
+    /// Gives a place back that was kept.
+    fn release(&self);
+
+    /// Shows the room, for senders that wait for it; `closed` tells that the actor takes no more.
+    fn with_room(&self, closed: &dyn Fn() -> bool, look: &mut dyn FnMut(&dyn Source));
+
+    /// How many messages there are.
+    fn len(&self) -> usize;
+
+    /// Whether there is none; then the receiver is to be woken for the next one.
+    fn rest(&self) -> bool;
+
+    /// Takes the next message. If there is none the receiver is to be woken for the next one.
+    fn pop(&self) -> Option<M> {
+        self.finish(self.take())
+    }
+
+    /// As `pop`, but does nothing that may run user code: that is left to [`finish`](Self::finish).
+    fn take(&self) -> Took<M>;
+
+    /// The message that was taken. Those who wait for its room are told.
+    fn finish(&self, took: Took<M>) -> Option<M>;
+
+    /// The actor takes no more messages: those who wait for room have to learn it.
+    fn close(&self);
+}
+
 /// A queue for so many messages and no more.
 pub(crate) struct Limited<M> {
     queue: Mutex<Places<M>>,
@@ -60,6 +125,32 @@ pub(crate) struct Limited<M> {
     senders: WaitList,
     /// What is to be known of a message before it goes in; nothing, unless the messages are sorted.
     labels: Labels<M>,
+    sorting: Option<Sorting<M>>,
+}
+
+/// What a mailbox does whose messages have labels. Pointers, so that it is compiled for the types of messages of which such a mailbox is
+/// made, and not for each one.
+pub(crate) struct Sorting<M> {
+    order: fn() -> Box<dyn SortedMailbox<M>>,
+    /// Decides what becomes of a message with a key.
+    settle: fn(&Limited<M>, Letter<M>, RoomHeld) -> Settled<M>,
+}
+
+impl<M> Clone for Sorting<M> {
+    fn clone(&self) -> Self {
+        *self
+    }
+}
+
+impl<M> Copy for Sorting<M> {}
+
+impl<M: Send + 'static> Sorting<M> {
+    pub(crate) fn new() -> Self {
+        Sorting {
+            order: || Box::new(Sorted::new()),
+            settle: Limited::settle_latest,
+        }
+    }
 }
 
 struct Places<M> {
@@ -78,7 +169,7 @@ enum Messages<M> {
     /// In the order in which they came.
     InLine(VecDeque<M>),
     /// In lanes, or with keys.
-    Sorted(Box<Sorted<M>>),
+    Sorted(Box<dyn SortedMailbox<M>>),
 }
 
 /// What a message has that is to go in.
@@ -132,7 +223,7 @@ impl<M> Taken<M> {
 #[expect(dead_code, reason = "kept until it is dropped")]
 enum Memory<M> {
     OfLine(VecDeque<M>),
-    OfSorted(Spare<M>),
+    OfSorted(Box<dyn SortedMailbox<M>>),
 }
 
 impl<M> Messages<M> {
@@ -299,16 +390,21 @@ struct KeptRoom<'a, M>(&'a Limited<M>);
 
 impl<M> Drop for KeptRoom<'_, M> {
     fn drop(&mut self) {
-        self.0.release();
+        self.0.give_back();
     }
 }
 
 impl<M> Limited<M> {
-    pub(crate) fn new(limit: usize, overflow: Overflow, labels: Labels<M>) -> Self {
-        let messages = if labels.is_empty() {
-            Messages::InLine(VecDeque::new())
-        } else {
-            Messages::Sorted(Box::new(Sorted::new()))
+    /// Messages with labels are sorted.
+    pub(crate) fn new(
+        limit: usize,
+        overflow: Overflow,
+        labels: Labels<M>,
+        sorting: Option<Sorting<M>>,
+    ) -> Self {
+        let messages = match sorting {
+            None => Messages::InLine(VecDeque::new()),
+            Some(sorting) => Messages::Sorted((sorting.order)()),
         };
         Limited {
             queue: Mutex::new(Places {
@@ -322,39 +418,13 @@ impl<M> Limited<M> {
             overflow,
             senders: WaitList::new(),
             labels,
+            sorting,
         }
-    }
-
-    pub(crate) fn level(&self) -> Level {
-        let (queued, high_water) = {
-            let queue = self.queue.lock();
-            (queue.messages.len(), queue.high_water)
-        };
-        Level {
-            queued,
-            high_water,
-            capacity: (self.limit != usize::MAX).then_some(self.limit),
-        }
-    }
-
-    /// Whether senders are to wait for room.
-    pub(crate) fn waits(&self) -> bool {
-        self.overflow == Overflow::Wait
-    }
-
-    /// Whether messages come out in the order in which they went in.
-    #[cfg(feature = "serde")]
-    pub(crate) fn is_in_line(&self) -> bool {
-        self.labels.is_empty()
     }
 
     /// Whether a sender may find no room.
     fn refuses(&self) -> bool {
         matches!(self.overflow, Overflow::Fail | Overflow::Wait)
-    }
-
-    pub(crate) fn push(&self, message: M) -> Pushed<M> {
-        self.settle(self.label(message), RoomHeld::None).into()
     }
 
     /// Asks the user's code what is to be known of a message.
@@ -374,16 +444,16 @@ impl<M> Limited<M> {
         letter
     }
 
-    /// As `push`, but puts a message in where it would fail: the limit is exceeded, and its sender muted.
-    pub(crate) fn push_above(&self, message: M, mute: Option<Mute>) -> Pushed<M> {
-        let letter = self.label(message);
-        // A place first, so that the last message is not taken out, and no sender found muted, before all is done.
-        self.reserve_above(mute);
-        self.settle_in_place(letter)
+    /// Decides what becomes of a message, and does it.
+    fn settle(&self, letter: Letter<M>, place: RoomHeld) -> Settled<M> {
+        match self.sorting {
+            Some(sorting) if letter.label.key.is_some() => (sorting.settle)(self, letter, place),
+            _ => self.put_in(&mut self.queue.lock(), letter, place),
+        }
     }
 
-    /// Decides what becomes of a message, and does it.
-    fn settle(&self, mut letter: Letter<M>, place: RoomHeld) -> Settled<M> {
+    /// The same where the latest message of each key counts.
+    fn settle_latest(&self, mut letter: Letter<M>, place: RoomHeld) -> Settled<M> {
         // Those whose keys look the same, and are not.
         let mut others = Vec::new();
         loop {
@@ -451,70 +521,32 @@ impl<M> Limited<M> {
         }
     }
 
-    /// Keeps a place for a message that is still to be made.
-    pub(crate) fn reserve(&self) -> Reserved {
-        let mut queue = self.queue.lock();
-        let has_room = queue.has_room(self.limit);
-        match self.overflow {
-            Overflow::Fail | Overflow::Wait if !has_room => Reserved::Full,
-            Overflow::DropNewest if !has_room => Reserved::Dropped,
-            _ => {
-                queue.reserved += 1;
-                Reserved::Place
-            }
-        }
-    }
-
-    /// Keeps a place where there may be none: the limit is exceeded, and who wants it is muted.
-    pub(crate) fn reserve_above(&self, mute: Option<Mute>) -> Reserved {
-        let superfluous = {
-            let mut queue = self.queue.lock();
-            let superfluous = queue.mute(mute, self.limit);
-            queue.reserved += 1;
-            superfluous
-        };
-        drop(superfluous);
-        Reserved::Place
-    }
-
-    /// As `reserve`, but waits for room.
-    pub(crate) fn reserve_until(
-        &self,
-        deadline: Option<Instant>,
-        closed: impl Fn() -> bool,
-    ) -> Reserved {
-        let attempt = || match self.reserve() {
-            Reserved::Full if !closed() => None,
-            decided => Some(decided),
-        };
-        self.wait_until(deadline, attempt, &closed)
-            .unwrap_or(Reserved::Full)
-    }
-
     /// Attempts something while messages are taken out, at least once.
     fn wait_until<R>(
         &self,
         deadline: Option<Instant>,
         attempt: impl FnMut() -> Option<R>,
-        closed: &impl Fn() -> bool,
+        closed: &dyn Fn() -> bool,
     ) -> Option<R> {
         self.room(closed).wait_until(deadline, attempt)
     }
 
     /// The room, for senders that wait for it; `closed` tells that the actor takes no more.
-    pub(crate) fn room(&self, closed: impl Fn() -> bool) -> Room<'_, impl Fn() -> bool> {
+    fn room(&self, closed: &dyn Fn() -> bool) -> Room<'_, impl Fn() -> bool> {
         Room {
             senders: &self.senders,
             ready: move || closed() || self.has_room(),
         }
     }
 
-    /// Puts a message into a place that was kept.
-    pub(crate) fn push_reserved(&self, message: M) -> Pushed<M> {
-        let kept = KeptRoom(self);
-        let letter = self.label(message);
-        core::mem::forget(kept);
-        self.settle_in_place(letter)
+    fn give_back(&self) {
+        let unmuted = {
+            let mut queue = self.queue.lock();
+            queue.reserved -= 1;
+            queue.unmuted(self.limit)
+        };
+        drop(unmuted);
+        self.tell_of_room();
     }
 
     fn settle_in_place(&self, letter: Letter<M>) -> Pushed<M> {
@@ -525,17 +557,6 @@ impl<M> Limited<M> {
             self.tell_of_room();
         }
         settled.into()
-    }
-
-    /// Gives a place back that was kept.
-    pub(crate) fn release(&self) {
-        let unmuted = {
-            let mut queue = self.queue.lock();
-            queue.reserved -= 1;
-            queue.unmuted(self.limit)
-        };
-        drop(unmuted);
-        self.tell_of_room();
     }
 
     fn has_room(&self) -> bool {
@@ -549,14 +570,46 @@ impl<M> Limited<M> {
             self.senders.notify_one();
         }
     }
+}
 
-    /// As `push`, but where a message would fail it waits for room; until the deadline, if there is one.
-    /// `closed` tells that the actor takes no more.
-    pub(crate) fn push_waiting(
+impl<M: Send + 'static> LimitedMailbox<M> for Limited<M> {
+    fn level(&self) -> Level {
+        let (queued, high_water) = {
+            let queue = self.queue.lock();
+            (queue.messages.len(), queue.high_water)
+        };
+        Level {
+            queued,
+            high_water,
+            capacity: (self.limit != usize::MAX).then_some(self.limit),
+        }
+    }
+
+    fn waits(&self) -> bool {
+        self.overflow == Overflow::Wait
+    }
+
+    #[cfg(feature = "serde")]
+    fn is_in_line(&self) -> bool {
+        self.sorting.is_none()
+    }
+
+    fn push(&self, message: M) -> Pushed<M> {
+        self.settle(self.label(message), RoomHeld::None).into()
+    }
+
+    fn push_above(&self, message: M, mute: Option<Mute>) -> Pushed<M> {
+        let letter = self.label(message);
+        // A place first, so that the last message is not taken out, and no sender found muted, before all is done.
+        self.reserve_above(mute);
+        self.settle_in_place(letter)
+    }
+
+    fn push_waiting(
         &self,
         message: M,
         deadline: Option<Instant>,
-        closed: impl Fn() -> bool,
+        closed: &dyn Fn() -> bool,
     ) -> Pushed<M> {
         let mut letter = Some(self.label(message));
         let attempt = || {
@@ -571,7 +624,7 @@ impl<M> Limited<M> {
                 decided => Some(decided.into()),
             }
         };
-        let pushed = self.wait_until(deadline, attempt, &closed);
+        let pushed = self.wait_until(deadline, attempt, closed);
         match (pushed, letter) {
             (Some(pushed), _) => pushed,
             (None, Some(letter)) => Pushed::Full(letter.message),
@@ -579,13 +632,59 @@ impl<M> Limited<M> {
         }
     }
 
-    /// How many messages there are.
-    pub(crate) fn len(&self) -> usize {
+    fn reserve(&self) -> Reserved {
+        let mut queue = self.queue.lock();
+        let has_room = queue.has_room(self.limit);
+        match self.overflow {
+            Overflow::Fail | Overflow::Wait if !has_room => Reserved::Full,
+            Overflow::DropNewest if !has_room => Reserved::Dropped,
+            _ => {
+                queue.reserved += 1;
+                Reserved::Place
+            }
+        }
+    }
+
+    fn reserve_above(&self, mute: Option<Mute>) -> Reserved {
+        let superfluous = {
+            let mut queue = self.queue.lock();
+            let superfluous = queue.mute(mute, self.limit);
+            queue.reserved += 1;
+            superfluous
+        };
+        drop(superfluous);
+        Reserved::Place
+    }
+
+    fn reserve_until(&self, deadline: Option<Instant>, closed: &dyn Fn() -> bool) -> Reserved {
+        let attempt = || match self.reserve() {
+            Reserved::Full if !closed() => None,
+            decided => Some(decided),
+        };
+        self.wait_until(deadline, attempt, closed)
+            .unwrap_or(Reserved::Full)
+    }
+
+    fn push_reserved(&self, message: M) -> Pushed<M> {
+        let kept = KeptRoom(self);
+        let letter = self.label(message);
+        core::mem::forget(kept);
+        self.settle_in_place(letter)
+    }
+
+    fn release(&self) {
+        self.give_back();
+    }
+
+    fn with_room(&self, closed: &dyn Fn() -> bool, look: &mut dyn FnMut(&dyn Source)) {
+        look(&self.room(closed));
+    }
+
+    fn len(&self) -> usize {
         self.queue.lock().messages.len()
     }
 
-    /// Whether there is none; then the receiver is to be woken for the next one.
-    pub(crate) fn rest(&self) -> bool {
+    fn rest(&self) -> bool {
         let (rests, memory) = {
             let mut queue = self.queue.lock();
             queue.awake = queue.messages.len() != 0;
@@ -596,15 +695,7 @@ impl<M> Limited<M> {
         rests
     }
 
-    /// Takes the next message. If there is none the receiver is to be woken for the next one.
-    pub(crate) fn pop(&self) -> Option<M> {
-        let took = self.take();
-        self.finish(took)
-    }
-
-    /// As `pop`, but does nothing that may run user code: that is left to [`finish`](Self::finish).
-    #[inline(always)]
-    pub(crate) fn take(&self) -> Took<M> {
+    fn take(&self) -> Took<M> {
         let mut queue = self.queue.lock();
         let taken = queue.messages.take();
         queue.awake = taken.is_some();
@@ -620,9 +711,7 @@ impl<M> Limited<M> {
         }
     }
 
-    /// The message that was taken. Those who wait for its room are told.
-    #[inline(always)]
-    pub(crate) fn finish(&self, took: Took<M>) -> Option<M> {
+    fn finish(&self, took: Took<M>) -> Option<M> {
         drop(took.unmuted);
         drop(took.memory);
         let message = took.taken?.into_inner();
@@ -630,8 +719,7 @@ impl<M> Limited<M> {
         Some(message)
     }
 
-    /// The actor takes no more messages: those who wait for room have to learn it.
-    pub(crate) fn close(&self) {
+    fn close(&self) {
         self.senders.notify_all();
     }
 }
@@ -644,12 +732,17 @@ mod tests {
 
     use super::*;
 
+    /// A mailbox in line.
+    fn in_line<M>(limit: usize) -> Limited<M> {
+        Limited::new(limit, Overflow::Wait, Labels::default(), None)
+    }
+
     /// A sender that sleeps until there is room.
     fn sender(limited: &Arc<Limited<u32>>, message: u32) -> mpsc::Receiver<bool> {
         let (told, is_in) = mpsc::channel();
         let limited = Arc::clone(limited);
         thread::spawn(move || {
-            let pushed = limited.push_waiting(message, None, || false);
+            let pushed = limited.push_waiting(message, None, &|| false);
             told.send(matches!(pushed, Pushed::In(_))).unwrap();
         });
         // Long enough for it to sleep; if it is late it finds the room by itself.
@@ -662,7 +755,7 @@ mod tests {
     /// So many messages are for the turn that begins: a place that is kept is none of them.
     #[test]
     fn the_messages_are_counted_and_not_the_places_that_are_kept() {
-        let limited = Limited::new(4, Overflow::Wait, Labels::default());
+        let limited = in_line(4);
         assert_eq!(limited.len(), 0);
         assert!(matches!(limited.reserve(), Reserved::Place));
         for number in 1..=3 {
@@ -676,7 +769,7 @@ mod tests {
 
     #[test]
     fn a_place_that_is_given_back_wakes_a_sender() {
-        let limited = Arc::new(Limited::new(1, Overflow::Wait, Labels::default()));
+        let limited = Arc::new(in_line(1));
         assert!(matches!(limited.reserve(), Reserved::Place));
         let is_in = sender(&limited, 7);
         limited.release();
@@ -687,7 +780,12 @@ mod tests {
     fn a_place_that_is_not_needed_for_a_message_that_replaces_another_one_wakes_a_sender() {
         let mut labels = Labels::default();
         labels.set_key(|message: &u32| message % 10);
-        let limited = Arc::new(Limited::new(2, Overflow::Wait, labels));
+        let limited = Arc::new(Limited::new(
+            2,
+            Overflow::Wait,
+            labels,
+            Some(Sorting::new()),
+        ));
         assert!(matches!(limited.push(1), Pushed::In(true)));
         assert!(matches!(limited.reserve(), Reserved::Place));
         let is_in = sender(&limited, 2);

@@ -31,13 +31,13 @@ pub use dead_letter::{DeadLetter, DeadLetterWatch, Loss, on_dead_letter};
 pub(crate) use elsewhere::{Downstream, Upstream};
 pub(crate) use lane::LaneLength;
 pub use limited::{Level, Overflow};
-pub(crate) use limited::{Limited, Pushed, Reserved, WhenNoRoom};
+pub(crate) use limited::{LimitedMailbox, Pushed, Reserved, WhenNoRoom};
 pub(crate) use mute::Mute;
 #[cfg(feature = "serde")]
 pub(crate) use mute::MutedSenders;
 pub(crate) use node::apart;
 pub(crate) use oneshot::{Filler, Taker, oneshot};
-pub use plan::{Describes, Plain, Ruled};
+pub use plan::{Bounded, Describes, Plain, Ruled, Untyped};
 pub(crate) use plan::{Special, Store};
 pub(crate) use queue::{Head, Mark, Popped, Seen, Tail};
 #[cfg(feature = "serde")]

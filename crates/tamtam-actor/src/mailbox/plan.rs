@@ -1,27 +1,49 @@
 //! What a mailbox is to be like, and what of it is out of the ordinary.
 
 use core::fmt;
+use core::hash::Hash;
 use std::sync::Arc;
 
 use super::dead_letter::Loss;
 use super::elsewhere::{Downstream, Upstream};
 use super::label::Labels;
-use super::limited::{Limited, Overflow};
+use super::limited::{Limited, LimitedMailbox, Overflow, Sorting};
 use crate::observe::Record;
 
 /// What is done with messages that are lost.
 pub(crate) type Undelivered<M> = Arc<dyn Fn(M, Loss) + Send + Sync>;
 
-/// What a [`Spawner`](crate::Spawner) knows of a mailbox for messages of whatever type: its limit.
+/// What a [`Spawner`](crate::Spawner) knows of a mailbox at first: that it holds as many messages as come, of whatever type.
 ///
 /// # Examples
 ///
 /// ```
-/// use tamtam_actor::{Overflow, Pool, Spawner};
+/// use tamtam_actor::{Plain, Pool, Spawner};
 ///
 /// /// For actors of all kinds in one part of a program.
-/// fn bounded(pool: &Pool) -> Spawner {
-///     // Which is `Spawner<Pool, Plain>`.
+/// fn named(pool: &Pool) -> Spawner<Pool, Plain> {
+///     pool.spawner().name("importer")
+/// }
+///
+/// let pool = Pool::new();
+/// let numbers = named(&pool).spawn_fn(|_: u32, _| {});
+/// numbers.tell(1)?;
+/// # Ok::<(), tamtam_actor::TellError<u32>>(())
+/// ```
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Plain(());
+
+/// What a [`Spawner`](crate::Spawner) knows of a mailbox for messages of whatever type: its limit.
+///
+/// It is a type of its own, so that what limits take to compile, and of the program's code, is for the actors that have some.
+///
+/// # Examples
+///
+/// ```
+/// use tamtam_actor::{Bounded, Overflow, Pool, Spawner};
+///
+/// /// For actors of all kinds in one part of a program.
+/// fn bounded(pool: &Pool) -> Spawner<Pool, Bounded> {
 ///     pool.spawner().limited(1_000, Overflow::Wait)
 /// }
 ///
@@ -32,8 +54,8 @@ pub(crate) type Undelivered<M> = Arc<dyn Fn(M, Loss) + Send + Sync>;
 /// # drop(texts);
 /// # Ok::<(), tamtam_actor::TellError<u32>>(())
 /// ```
-#[derive(Clone, Copy, Debug, Default)]
-pub struct Plain {
+#[derive(Clone, Copy, Debug)]
+pub struct Bounded {
     limit: Option<(usize, Overflow)>,
 }
 
@@ -56,18 +78,36 @@ pub struct Plain {
 /// ```
 pub struct Ruled<M> {
     limit: Option<(usize, Overflow)>,
+    /// There if there is a limit, or labels.
+    make: Option<MakeLimited<M>>,
     labels: Labels<M>,
+    /// There if there are labels.
+    sorting: Option<Sorting<M>>,
     undelivered: Option<Undelivered<M>>,
+}
+
+/// Makes a mailbox that counts its messages. A pointer, so that it is compiled for the types of messages of which one is made.
+type MakeLimited<M> =
+    fn(usize, Overflow, Labels<M>, Option<Sorting<M>>) -> Box<dyn LimitedMailbox<M>>;
+
+fn make_limited<M: Send + 'static>(
+    limit: usize,
+    overflow: Overflow,
+    labels: Labels<M>,
+    sorting: Option<Sorting<M>>,
+) -> Box<dyn LimitedMailbox<M>> {
+    Box::new(Limited::new(limit, overflow, labels, sorting))
 }
 
 mod sealed {
     pub trait Sealed {}
 
     impl Sealed for super::Plain {}
+    impl Sealed for super::Bounded {}
     impl<M> Sealed for super::Ruled<M> {}
 }
 
-/// What may be known of a mailbox for such messages: [`Plain`] or [`Ruled`].
+/// What may be known of a mailbox for such messages: [`Plain`], [`Bounded`] or [`Ruled`].
 ///
 /// # Examples
 ///
@@ -92,10 +132,57 @@ pub trait Describes<M>: sealed::Sealed {
 impl<M> Describes<M> for Plain {
     fn ruled(self) -> Ruled<M> {
         Ruled {
-            limit: self.limit,
+            limit: None,
+            make: None,
             labels: Labels::default(),
+            sorting: None,
             undelivered: None,
         }
+    }
+}
+
+impl<M: Send + 'static> Describes<M> for Bounded {
+    fn ruled(self) -> Ruled<M> {
+        Ruled {
+            limit: self.limit,
+            make: self.limit.map(|_| make_limited as MakeLimited<M>),
+            ..Plain(()).ruled()
+        }
+    }
+}
+
+/// What may be known of a mailbox for messages of whatever type: [`Plain`] or [`Bounded`].
+///
+/// # Examples
+///
+/// ```
+/// use tamtam_actor::{Overflow, Pool, Spawner, Untyped};
+///
+/// /// As it was, and with a limit.
+/// fn bounded<B: Untyped>(spawner: Spawner<Pool, B>) -> Spawner<Pool, tamtam_actor::Bounded> {
+///     spawner.limited(100, Overflow::DropOldest)
+/// }
+///
+/// let pool = Pool::new();
+/// let latest = bounded(pool.spawner()).spawn_fn(|_: u32, _| {});
+/// latest.tell(1)?;
+/// # Ok::<(), tamtam_actor::TellError<u32>>(())
+/// ```
+pub trait Untyped: sealed::Sealed {
+    /// As what is known of a mailbox for messages of this type.
+    #[doc(hidden)]
+    fn typed<M: Send + 'static>(self) -> Ruled<M>;
+}
+
+impl Untyped for Plain {
+    fn typed<M: Send + 'static>(self) -> Ruled<M> {
+        self.ruled()
+    }
+}
+
+impl Untyped for Bounded {
+    fn typed<M: Send + 'static>(self) -> Ruled<M> {
+        self.ruled()
     }
 }
 
@@ -105,19 +192,38 @@ impl<M> Describes<M> for Ruled<M> {
     }
 }
 
-impl Plain {
-    pub(crate) fn limit(&mut self, messages: usize, overflow: Overflow) {
-        self.limit = Some((messages, overflow));
+impl Bounded {
+    pub(crate) fn new(limit: Option<(usize, Overflow)>) -> Self {
+        Bounded { limit }
     }
 }
 
-impl<M> Ruled<M> {
-    pub(crate) fn limit(&mut self, messages: usize, overflow: Overflow) {
-        self.limit = Some((messages, overflow));
+impl<M: Send + 'static> Ruled<M> {
+    pub(crate) fn limit(&mut self, limit: Option<(usize, Overflow)>) {
+        self.limit = limit;
+        if limit.is_some() {
+            self.make = Some(make_limited);
+        }
     }
 
-    pub(crate) fn labels(&mut self) -> &mut Labels<M> {
-        &mut self.labels
+    /// Only the latest message of each key counts.
+    pub(crate) fn latest_by<K>(&mut self, key: impl Fn(&M) -> K + Send + Sync + 'static)
+    where
+        K: Hash + Eq + Send + Sync + 'static,
+    {
+        self.labels.set_key(key);
+        self.sort();
+    }
+
+    /// Messages are handled in the order of their priority.
+    pub(crate) fn priorities(&mut self, priority: impl Fn(&M) -> u8 + Send + Sync + 'static) {
+        self.labels.set_priority(priority);
+        self.sort();
+    }
+
+    fn sort(&mut self) {
+        self.make = Some(make_limited);
+        self.sorting = Some(Sorting::new());
     }
 
     pub(crate) fn undelivered(&mut self, undelivered: impl Fn(M, Loss) + Send + Sync + 'static) {
@@ -125,13 +231,15 @@ impl<M> Ruled<M> {
     }
 
     /// The same for messages in envelopes, of which `look` shows the message, and `open` takes it out.
-    pub(crate) fn within<E: 'static>(self, look: fn(&E) -> &M, open: fn(E) -> M) -> Ruled<E>
+    pub(crate) fn within<E: Send + 'static>(self, look: fn(&E) -> &M, open: fn(E) -> M) -> Ruled<E>
     where
         M: 'static,
     {
         Ruled {
             limit: self.limit,
+            make: self.make.map(|_| make_limited as MakeLimited<E>),
             labels: self.labels.within(look),
+            sorting: self.sorting.map(|_| Sorting::new()),
             undelivered: self.undelivered.map(|undelivered| {
                 Arc::new(move |envelope, why| undelivered(open(envelope), why)) as Undelivered<E>
             }),
@@ -143,7 +251,9 @@ impl<M> Clone for Ruled<M> {
     fn clone(&self) -> Self {
         Ruled {
             limit: self.limit,
+            make: self.make,
             labels: self.labels.clone(),
+            sorting: self.sorting,
             undelivered: self.undelivered.clone(),
         }
     }
@@ -172,22 +282,42 @@ pub(crate) enum Store<M> {
     /// In the queue of all mailboxes.
     Queue,
     /// In another one, since there is a limit or an order.
-    Limited(Limited<M>),
+    Limited(Box<dyn LimitedMailbox<M>>),
     /// In that of another cell.
     Upstream(Arc<dyn Upstream<M>>),
 }
 
+impl<M: Send + 'static> Special<M> {
+    /// A mailbox whose messages are taken by that.
+    pub(crate) fn relayed(
+        mailbox: Ruled<M>,
+        record: Option<Arc<Record>>,
+        downstream: Arc<dyn Downstream>,
+    ) -> Box<Self> {
+        let (limit, overflow) = mailbox.limit.unwrap_or((usize::MAX, Overflow::Fail));
+        Box::new(Special {
+            store: Store::Limited(make_limited(
+                limit,
+                overflow,
+                mailbox.labels,
+                mailbox.sorting,
+            )),
+            undelivered: mailbox.undelivered,
+            record,
+            downstream: Some(downstream),
+        })
+    }
+}
+
 impl<M> Special<M> {
     pub(crate) fn new(mailbox: Ruled<M>, record: Option<Arc<Record>>) -> Option<Box<Self>> {
-        let Ruled {
-            limit,
-            labels,
-            undelivered,
-        } = mailbox;
-        let store = match limit {
-            Some((limit, overflow)) => Store::Limited(Limited::new(limit, overflow, labels)),
-            None if labels.is_empty() => Store::Queue,
-            None => Store::Limited(Limited::new(usize::MAX, Overflow::Fail, labels)),
+        let undelivered = mailbox.undelivered;
+        let store = match mailbox.make {
+            None => Store::Queue,
+            Some(make) => {
+                let (limit, overflow) = mailbox.limit.unwrap_or((usize::MAX, Overflow::Fail));
+                Store::Limited(make(limit, overflow, mailbox.labels, mailbox.sorting))
+            }
         };
         let is_ordinary =
             matches!(store, Store::Queue) && undelivered.is_none() && record.is_none();
@@ -198,21 +328,6 @@ impl<M> Special<M> {
                 record,
                 downstream: None,
             })
-        })
-    }
-
-    /// A mailbox whose messages are taken by that.
-    pub(crate) fn relayed(
-        mailbox: Ruled<M>,
-        record: Option<Arc<Record>>,
-        downstream: Arc<dyn Downstream>,
-    ) -> Box<Self> {
-        let (limit, overflow) = mailbox.limit.unwrap_or((usize::MAX, Overflow::Fail));
-        Box::new(Special {
-            store: Store::Limited(Limited::new(limit, overflow, mailbox.labels)),
-            undelivered: mailbox.undelivered,
-            record,
-            downstream: Some(downstream),
         })
     }
 

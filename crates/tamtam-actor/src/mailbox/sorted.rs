@@ -9,9 +9,33 @@ const MOST_OVERTAKING: u32 = 64;
 /// Memory for so many messages is kept by each lane that is empty.
 pub(crate) const MOST_KEPT: usize = 64;
 
-/// Messages in the order in which they are to be handled.
+/// Messages in the order in which they are to be handled: [`Sorted`], as mailboxes know it that may have none. What is behind this is
+/// compiled for the types of messages of which a mailbox with rules is made, and not for each one.
 ///
 /// No code of the user's runs in here: what may hold such, messages and keys, is moved and handed out.
+pub(crate) trait SortedMailbox<M>: Send {
+    fn len(&self) -> usize;
+
+    /// A message whose key has this hash, and that is none of `others`.
+    fn twin(&self, hash: u64, others: &[u64]) -> Option<Twin>;
+
+    /// Puts a message in the place of the one with this stamp; the older one, or the message if that one has gone.
+    fn replace(&mut self, hash: u64, stamp: u64, message: M) -> Result<M, M>;
+
+    fn append(&mut self, letter: Letter<M>);
+
+    /// The next one to be handled.
+    fn take(&mut self) -> Option<Entry<M>>;
+
+    /// Takes out the one that has to go for another one with this priority, if that is not itself the one: of the
+    /// lowest lane, the oldest or the newest.
+    fn make_room(&mut self, priority: u8, newest: bool) -> Option<Entry<M>>;
+
+    /// Memory of a rush that is over, to be dropped without a lock.
+    fn spare(&mut self) -> Option<Box<dyn SortedMailbox<M>>>;
+}
+
+/// Messages in lanes, the highest first, and where those with keys lie.
 pub(crate) struct Sorted<M> {
     /// The highest first.
     lanes: Vec<Lane<M>>,
@@ -53,10 +77,6 @@ pub(crate) struct Twin {
     pub(crate) key: MessageKey,
 }
 
-/// Memory that is not needed any more, to be dropped without a lock.
-#[expect(dead_code, reason = "kept until it is dropped")]
-pub(crate) struct Spare<M>(Vec<Lane<M>>, HashMap<u64, Spot>);
-
 impl<M> Sorted<M> {
     pub(crate) fn new() -> Self {
         Sorted {
@@ -68,12 +88,56 @@ impl<M> Sorted<M> {
         }
     }
 
-    pub(crate) fn len(&self) -> usize {
+    fn entry(&self, spot: &Spot) -> Option<&Entry<M>> {
+        let lane = self
+            .lanes
+            .iter()
+            .find(|lane| lane.priority == spot.priority)?;
+        let index = usize::try_from(spot.place.checked_sub(lane.taken)?).ok()?;
+        lane.entries.get(index)
+    }
+
+    fn take_from(&mut self, index: usize, newest: bool) -> Option<Entry<M>> {
+        let lane = &mut self.lanes[index];
+        let entry = if newest {
+            lane.entries.pop_back()?
+        } else {
+            lane.taken += 1;
+            lane.entries.pop_front()?
+        };
+        self.length -= 1;
+        if let Some(key) = &entry.key {
+            self.forget(key.hash, entry.stamp);
+        }
+        Some(entry)
+    }
+
+    /// A message with a key has gone.
+    fn forget(&mut self, hash: u64, stamp: u64) {
+        let std::collections::hash_map::Entry::Occupied(mut first) = self.keyed.entry(hash) else {
+            return;
+        };
+        if first.get().stamp != stamp {
+            first.get_mut().others.retain(|spot| spot.stamp != stamp);
+            return;
+        }
+        let mut others = core::mem::take(&mut first.get_mut().others);
+        match others.pop() {
+            None => drop(first.remove()),
+            Some(mut next) => {
+                next.others = others;
+                first.insert(next);
+            }
+        }
+    }
+}
+
+impl<M: Send + 'static> SortedMailbox<M> for Sorted<M> {
+    fn len(&self) -> usize {
         self.length
     }
 
-    /// A message whose key has this hash, and that is none of `others`.
-    pub(crate) fn twin(&self, hash: u64, others: &[u64]) -> Option<Twin> {
+    fn twin(&self, hash: u64, others: &[u64]) -> Option<Twin> {
         let first = self.keyed.get(&hash)?;
         let spot = core::iter::once(first)
             .chain(&first.others)
@@ -85,17 +149,7 @@ impl<M> Sorted<M> {
         })
     }
 
-    fn entry(&self, spot: &Spot) -> Option<&Entry<M>> {
-        let lane = self
-            .lanes
-            .iter()
-            .find(|lane| lane.priority == spot.priority)?;
-        let index = usize::try_from(spot.place.checked_sub(lane.taken)?).ok()?;
-        lane.entries.get(index)
-    }
-
-    /// Puts a message in the place of the one with this stamp; the older one, or the message if that one has gone.
-    pub(crate) fn replace(&mut self, hash: u64, stamp: u64, message: M) -> Result<M, M> {
+    fn replace(&mut self, hash: u64, stamp: u64, message: M) -> Result<M, M> {
         let spot = self.keyed.get(&hash).and_then(|first| {
             core::iter::once(first)
                 .chain(&first.others)
@@ -118,7 +172,7 @@ impl<M> Sorted<M> {
         }
     }
 
-    pub(crate) fn append(&mut self, letter: Letter<M>) {
+    fn append(&mut self, letter: Letter<M>) {
         let Letter { message, label } = letter;
         let stamp = self.stamps;
         self.stamps += 1;
@@ -159,8 +213,7 @@ impl<M> Sorted<M> {
         });
     }
 
-    /// The next one to be handled.
-    pub(crate) fn take(&mut self) -> Option<Entry<M>> {
+    fn take(&mut self) -> Option<Entry<M>> {
         let mut first: Option<(usize, u64)> = None;
         let mut oldest: Option<(usize, u64)> = None;
         for (index, lane) in self.lanes.iter().enumerate() {
@@ -184,43 +237,7 @@ impl<M> Sorted<M> {
         self.take_from(index, false)
     }
 
-    fn take_from(&mut self, index: usize, newest: bool) -> Option<Entry<M>> {
-        let lane = &mut self.lanes[index];
-        let entry = if newest {
-            lane.entries.pop_back()?
-        } else {
-            lane.taken += 1;
-            lane.entries.pop_front()?
-        };
-        self.length -= 1;
-        if let Some(key) = &entry.key {
-            self.forget(key.hash, entry.stamp);
-        }
-        Some(entry)
-    }
-
-    /// A message with a key has gone.
-    fn forget(&mut self, hash: u64, stamp: u64) {
-        let std::collections::hash_map::Entry::Occupied(mut first) = self.keyed.entry(hash) else {
-            return;
-        };
-        if first.get().stamp != stamp {
-            first.get_mut().others.retain(|spot| spot.stamp != stamp);
-            return;
-        }
-        let mut others = core::mem::take(&mut first.get_mut().others);
-        match others.pop() {
-            None => drop(first.remove()),
-            Some(mut next) => {
-                next.others = others;
-                first.insert(next);
-            }
-        }
-    }
-
-    /// Takes out the one that has to go for another one with this priority, if that is not itself the one: of the
-    /// lowest lane, the oldest or the newest.
-    pub(crate) fn make_room(&mut self, priority: u8, newest: bool) -> Option<Entry<M>> {
+    fn make_room(&mut self, priority: u8, newest: bool) -> Option<Entry<M>> {
         let index = self
             .lanes
             .iter()
@@ -233,8 +250,7 @@ impl<M> Sorted<M> {
         self.take_from(index, newest)
     }
 
-    /// Memory of a rush that is over.
-    pub(crate) fn spare(&mut self) -> Option<Spare<M>> {
+    fn spare(&mut self) -> Option<Box<dyn SortedMailbox<M>>> {
         if self.length != 0 {
             return None;
         }
@@ -242,10 +258,13 @@ impl<M> Sorted<M> {
         // A map has room for more than it was asked for.
         let is_large = self.lanes.iter().any(large) || self.keyed.capacity() > 4 * MOST_KEPT;
         is_large.then(|| {
-            Spare(
-                core::mem::take(&mut self.lanes),
-                core::mem::take(&mut self.keyed),
-            )
+            // Its stamps go on: a sender may have one in hand.
+            let rest = Sorted {
+                stamps: self.stamps,
+                overtaking: self.overtaking,
+                ..Sorted::new()
+            };
+            Box::new(core::mem::replace(self, rest)) as Box<dyn SortedMailbox<M>>
         })
     }
 }

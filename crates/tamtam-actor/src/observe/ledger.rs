@@ -2,12 +2,11 @@
 
 use core::fmt;
 use core::sync::atomic::{AtomicU64, Ordering::Relaxed};
-use std::collections::HashMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use super::record::Record;
 use super::{Observe, clock};
-use crate::id::ActorId;
+use crate::id::{ActorId, ActorTable};
 
 /// The records lie on so many shelves, so that births and ends on several threads seldom meet.
 const SHELVES: usize = 16;
@@ -24,7 +23,7 @@ pub(crate) struct Ledger {
 
 #[derive(Default)]
 struct RecordShelf {
-    living: HashMap<ActorId, Arc<Record>>,
+    living: ActorTable<Arc<Record>>,
     /// Of those that have ended.
     past: Sums,
     born: u64,
@@ -93,18 +92,13 @@ impl Ledger {
     /// An actor has ended: what it has done stays in the sums.
     pub(crate) fn remove(&self, record: &Record) {
         let mut shelf = self.shelf(record.id());
-        let gone = shelf.living.remove(&record.id());
+        let gone = shelf.living.take(record.id());
         if gone.is_some() {
             let figures = record.figures();
             shelf.past.handled += figures.handled;
             shelf.past.turns += figures.turns;
             shelf.past.turn_nanos += figures.turn_nanos;
             shelf.past.restarts += figures.restarts;
-            if shelf.living.len() < shelf.living.capacity() / 4 {
-                // The memory of a rush is given back.
-                let room = 2 * shelf.living.len();
-                shelf.living.shrink_to(room);
-            }
         }
         drop(shelf);
         drop(gone);

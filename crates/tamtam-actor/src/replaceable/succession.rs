@@ -11,7 +11,7 @@ use crate::address::{Address, Counted, Envelope};
 use crate::cell::{AnyActor, Cell, System};
 use crate::ended::EndReason;
 use crate::error::AskError;
-use crate::mailbox::{Downstream, Limited, Loss, Upstream};
+use crate::mailbox::{Downstream, LimitedMailbox, Loss, Upstream};
 use crate::observe::told;
 use crate::reply::AskedBy;
 use crate::task::{Left, ThreadTurn};
@@ -392,7 +392,7 @@ impl<M: Send + 'static> Upstream<M> for Part<M> {
         if self.is_replaced() {
             return 0;
         }
-        self.public.to_take_from().map_or(0, Limited::len)
+        self.public.to_take_from().map_or(0, LimitedMailbox::len)
     }
 
     fn rest(&self) -> bool {

@@ -3,19 +3,35 @@
 use core::hash::Hash;
 
 use super::Spawner;
-use crate::mailbox::{Describes, Loss, Overflow, Plain, Ruled};
+use crate::mailbox::{Bounded, Loss, Overflow, Ruled, Untyped};
 
-impl<H> Spawner<H> {
-    /// The mailbox holds so many messages, at least one; what becomes of the others is said by `overflow`.
-    pub fn limited(self, messages: usize, overflow: Overflow) -> Self {
-        self.with_mailbox(|mut mailbox: Plain| {
-            mailbox.limit(messages, overflow);
-            mailbox
-        })
+impl<H, B: Untyped> Spawner<H, B> {
+    /// The mailbox holds so many messages, at least one; what becomes of the others is said by `overflow`. With `None`, where it is
+    /// known only when the program runs whether there is a limit, it holds as many as come.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use tamtam_actor::{Overflow, Pool};
+    ///
+    /// let pool = Pool::new();
+    /// let short = pool.spawner().limited(100, Overflow::Fail).spawn_fn(|_: u32, _| {});
+    /// assert_eq!(short.level().unwrap().capacity, Some(100));
+    /// let asked_for: Option<usize> = None;
+    /// let long = pool.spawner().limited(asked_for, Overflow::Fail).spawn_fn(|_: u32, _| {});
+    /// assert_eq!(long.level(), None);
+    /// ```
+    pub fn limited(
+        self,
+        messages: impl Into<Option<usize>>,
+        overflow: Overflow,
+    ) -> Spawner<H, Bounded> {
+        let limit = messages.into().map(|messages| (messages, overflow));
+        self.with_mailbox(|_| Bounded::new(limit))
     }
 
-    fn ruled<M>(self) -> Spawner<H, Ruled<M>> {
-        self.with_mailbox(Plain::ruled)
+    fn ruled<M: Send + 'static>(self) -> Spawner<H, Ruled<M>> {
+        self.with_mailbox(B::typed)
     }
 
     /// In the mailbox only the latest message for each key counts: one whose key is that of a message still there
@@ -52,6 +68,7 @@ impl<H> Spawner<H> {
         key: impl Fn(&M) -> K + Send + Sync + 'static,
     ) -> Spawner<H, Ruled<M>>
     where
+        M: Send + 'static,
         K: Hash + Eq + Send + Sync + 'static,
     {
         self.ruled().latest_by(key)
@@ -97,7 +114,7 @@ impl<H> Spawner<H> {
     /// robot.tell(Order::Halt)?;
     /// # Ok::<(), tamtam_actor::TellError<Order>>(())
     /// ```
-    pub fn priorities<M>(
+    pub fn priorities<M: Send + 'static>(
         self,
         priority: impl Fn(&M) -> u8 + Send + Sync + 'static,
     ) -> Spawner<H, Ruled<M>> {
@@ -133,7 +150,7 @@ impl<H> Spawner<H> {
     /// }
     /// # Ok::<(), Box<dyn std::error::Error + Send + Sync>>(())
     /// ```
-    pub fn undelivered<M>(
+    pub fn undelivered<M: Send + 'static>(
         self,
         undelivered: impl Fn(M, Loss) + Send + Sync + 'static,
     ) -> Spawner<H, Ruled<M>> {
@@ -141,7 +158,7 @@ impl<H> Spawner<H> {
     }
 }
 
-impl<H, M> Spawner<H, Ruled<M>> {
+impl<H, M: Send + 'static> Spawner<H, Ruled<M>> {
     fn with_rule(self, rule: impl FnOnce(&mut Ruled<M>)) -> Self {
         self.with_mailbox(|mut mailbox| {
             rule(&mut mailbox);
@@ -149,9 +166,10 @@ impl<H, M> Spawner<H, Ruled<M>> {
         })
     }
 
-    /// The mailbox holds so many messages, at least one; what becomes of the others is said by `overflow`.
-    pub fn limited(self, messages: usize, overflow: Overflow) -> Self {
-        self.with_rule(|mailbox| mailbox.limit(messages, overflow))
+    /// The mailbox holds so many messages: as [`limited`](Spawner::limited) of a spawner that knows no rules yet.
+    pub fn limited(self, messages: impl Into<Option<usize>>, overflow: Overflow) -> Self {
+        let limit = messages.into().map(|messages| (messages, overflow));
+        self.with_rule(|mailbox| mailbox.limit(limit))
     }
 
     /// Only the latest message for each key counts: as [`latest_by`](Spawner::latest_by) of a spawner that knows no
@@ -160,13 +178,13 @@ impl<H, M> Spawner<H, Ruled<M>> {
     where
         K: Hash + Eq + Send + Sync + 'static,
     {
-        self.with_rule(|mailbox| mailbox.labels().set_key(key))
+        self.with_rule(|mailbox| mailbox.latest_by(key))
     }
 
     /// Messages are handled in the order of their priority: as [`priorities`](Spawner::priorities) of a spawner that
     /// knows no rules yet.
     pub fn priorities(self, priority: impl Fn(&M) -> u8 + Send + Sync + 'static) -> Self {
-        self.with_rule(|mailbox| mailbox.labels().set_priority(priority))
+        self.with_rule(|mailbox| mailbox.priorities(priority))
     }
 
     /// What was accepted and is lost goes to `undelivered`: as [`undelivered`](Spawner::undelivered) of a spawner that

@@ -18,10 +18,9 @@ mod held;
 use core::cell::Cell as PlainCell;
 use core::fmt;
 use core::time::Duration;
-use std::collections::HashMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use crate::id::{ActorId, Called, name_of};
+use crate::id::{ActorId, ActorTable, Called, name_of};
 
 #[cfg(feature = "serde")]
 pub use far::Probe;
@@ -55,7 +54,7 @@ struct Edge {
 #[derive(Default)]
 struct Graph {
     next_number: u64,
-    edges: HashMap<ActorId, Vec<Edge>>,
+    edges: ActorTable<Vec<Edge>>,
 }
 
 static GRAPH: Mutex<Option<Graph>> = Mutex::new(None);
@@ -203,7 +202,7 @@ impl Drop for Waiting {
                 ended = Some(edges.swap_remove(place));
             }
             if edges.is_empty() {
-                known.edges.remove(&self.actor);
+                known.edges.take(self.actor);
             }
         }
         drop(graph);

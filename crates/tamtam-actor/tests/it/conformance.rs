@@ -71,10 +71,8 @@ macro_rules! spawn {
     ($spawner:expr, $kind:expr, $handler:expr) => {{
         let (kind, mut handler): (Kind, Handler) = ($kind, $handler);
         let handle = move |mail: Mail, _: &mut tamtam_actor::Here<Mail>| handler(mail);
-        let mut spawner = $spawner;
-        if let Some((limit, overflow)) = kind.limit {
-            spawner = spawner.limited(limit, overflow);
-        }
+        let (limit, overflow) = kind.limit.unzip();
+        let spawner = $spawner.limited(limit, overflow.unwrap_or_default());
         match (kind.keyed, kind.lanes, kind.undelivered) {
             (false, false, false) => spawner.spawn_fn(handle),
             (keyed, lanes, undelivered) => {

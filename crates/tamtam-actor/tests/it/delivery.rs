@@ -112,10 +112,7 @@ fn deliver(threads: usize, limit: Option<usize>, hops: u32) {
             });
             let actors: Vec<_> = (0..ACTORS)
                 .map(|place| {
-                    let mut spawner = pool.spawner();
-                    if let Some(limit) = limit {
-                        spawner = spawner.limited(limit, Overflow::Fail);
-                    }
+                    let spawner = pool.spawner().limited(limit, Overflow::Fail);
                     spawner.spawn(Clerk {
                         place,
                         post: Arc::clone(&post),

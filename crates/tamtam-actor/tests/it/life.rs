@@ -297,11 +297,8 @@ fn kill_storms_lose_nothing_in_silence() {
             let actors: Vec<_> = (0..20)
                 .map(|number| {
                     let handled = Arc::clone(&handled);
-                    let spawner = if number % 3 == 0 {
-                        pool.spawner().limited(10, Default::default())
-                    } else {
-                        pool.spawner()
-                    };
+                    let limit = (number % 3 == 0).then_some(10);
+                    let spawner = pool.spawner().limited(limit, Default::default());
                     spawner.spawn_fn(move |message: Storm, _| {
                         handled.fetch_add(1, Ordering::SeqCst);
                         if let Storm::Ask(reply) = message {

@@ -10,7 +10,8 @@ use crate::support::{
     within_limit,
 };
 use tamtam_actor::{
-    Actor, Address, AskError, Context, EndReason, Overflow, Pool, Reply, Restart, Restarting,
+    Actor, Address, AskError, Context, Describes, EndReason, Overflow, Pool, Reply, Restart,
+    Restarting,
 };
 
 struct Worker {
@@ -72,7 +73,7 @@ impl Actor for Worker {
 }
 
 /// Instances are numbered from 1.
-fn worker(spawner: Restarting, log: &Log) -> Address<Job> {
+fn worker<B: Describes<Job>>(spawner: Restarting<Pool, B>, log: &Log) -> Address<Job> {
     let log = log.clone();
     let mut instance = 0;
     spawner.spawn_with(move |_| {
@@ -108,10 +109,7 @@ fn messages_that_wait_are_for_the_next_instance_in_order() {
         for restart in [soon(), at_once()] {
             for limit in [None, Some(1_000)] {
                 let log = Log::default();
-                let mut spawner = pool.spawner();
-                if let Some(limit) = limit {
-                    spawner = spawner.limited(limit, Overflow::Fail);
-                }
+                let spawner = pool.spawner().limited(limit, Overflow::Fail);
                 let actor = worker(spawner.restart(restart.clone()), &log);
                 let (wait, gate) = hold();
                 actor.tell(Job::Hold(wait)).unwrap();
@@ -404,11 +402,8 @@ fn kill_and_restart_storms_lose_nothing_in_silence() {
             let actors: Vec<_> = (0..20)
                 .map(|number| {
                     let handled = Arc::clone(&handled);
-                    let spawner = if number % 3 == 0 {
-                        pool.spawner().limited(10, Overflow::Fail)
-                    } else {
-                        pool.spawner()
-                    };
+                    let limit = (number % 3 == 0).then_some(10);
+                    let spawner = pool.spawner().limited(limit, Overflow::Fail);
                     let restart = match number % 4 {
                         0 => soon(),
                         1 => at_once(),

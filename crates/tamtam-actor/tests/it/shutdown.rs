@@ -87,10 +87,7 @@ fn one_that_finishes_handles_what_it_has_accepted_and_no_more() {
         for limit in [None, Some(5_000)] {
             let counts = Counts::default();
             let spawner = pool.spawner();
-            let spawner = match limit {
-                Some(limit) => spawner.limited(limit, Overflow::Fail),
-                None => spawner,
-            };
+            let spawner = spawner.limited(limit, Overflow::Fail);
             let worker = spawner.spawn(counts.worker());
             let (wait, gate) = hold();
             worker.tell(Job::Hold(wait)).unwrap();
@@ -191,10 +188,8 @@ fn finishing_beside_senders_loses_nothing_in_silence() {
         for round in rounds {
             let counts = Counts::default();
             let spawner = pool.spawner();
-            let spawner = match round % 2 {
-                0 => spawner,
-                _ => spawner.limited(16, Overflow::Fail),
-            };
+            let limit = (round % 2 != 0).then_some(16);
+            let spawner = spawner.limited(limit, Overflow::Fail);
             let worker = spawner.spawn(counts.worker());
             let accepted = AtomicU64::new(0);
             thread::scope(|scope| {

@@ -56,10 +56,7 @@ pub(crate) fn be_it_if_asked() {
     // The kernel has it when a write has come back.
     let mut log = File::from(std::io::stdin().as_fd().try_clone_to_owned().unwrap());
     let pool = Pool::with_threads(1);
-    let spawner = match role.room {
-        Some(room) => pool.spawner().limited(room, Overflow::Wait),
-        None => pool.spawner(),
-    };
+    let spawner = pool.spawner().limited(role.room, Overflow::Wait);
     let root = spawner.spawn_fn(move |message: Load, _| match message {
         Load::Tell(number) => log.write_all(&number.to_ne_bytes()).unwrap(),
         Load::Ask(number, reply) => {
