@@ -264,12 +264,30 @@ pub struct WaitList {
     chained: bool,
     /// Whether only one thread or task ever waits here.
     single: bool,
-    /// Allocated by the first that waits here.
-    queue: Mutex<Option<Box<Waiters>>>,
+    queue: Mutex<WaitersPlace>,
 }
 
 /// In `pending`: there are entries, and yet none is to be woken now.
 const NONE_TO_WAKE: u32 = 1;
+
+/// Those who wait; allocated by the first that waits here. Lists go in a hundred places of a program, so they are dropped by one
+/// function, and not by a copy of it at each of them.
+struct WaitersPlace(Option<Box<Waiters>>);
+
+impl Drop for WaitersPlace {
+    #[inline]
+    fn drop(&mut self) {
+        #[cold]
+        #[inline(never)]
+        fn drop_waiters(waiters: Box<Waiters>) {
+            drop(waiters);
+        }
+
+        if let Some(waiters) = self.0.take() {
+            drop_waiters(waiters);
+        }
+    }
+}
 
 #[derive(Debug, Default)]
 struct Waiters {
@@ -296,7 +314,7 @@ impl WaitList {
             habit: Habit::new(),
             chained: false,
             single: false,
-            queue: Mutex::new(None),
+            queue: Mutex::new(WaitersPlace(None)),
         }
     }
 
@@ -486,7 +504,7 @@ impl WaitList {
 
     fn change<R>(&self, change: impl FnOnce(&mut Waiters) -> R) -> R {
         let mut queue = self.queue.lock();
-        let waiters = queue.get_or_insert_default();
+        let waiters = queue.0.get_or_insert_default();
         let result = change(waiters);
         let mut pending = waiters.queue.len() as u32 * 2;
         if pending != 0 && waiters.on_its_way && !waiters.queue.has_watchers() {
