@@ -8,7 +8,7 @@ use core::num::NonZeroU64;
 use core::sync::atomic::{AtomicU64, Ordering};
 
 pub(crate) use name::{Called, forget_name, name_of, remember_name};
-pub(crate) use table::ActorTable;
+pub(crate) use table::{ActorTable, NumberHasher};
 
 /// The number of an actor: see [`Address::id`](crate::Address::id).
 ///

@@ -1,4 +1,4 @@
-//! A table by the numbers of actors.
+//! A table by the numbers of actors; and how numbers are spread in tables.
 
 use core::hash::{BuildHasherDefault, Hasher};
 use core::ops::{Deref, DerefMut};
@@ -8,7 +8,7 @@ use super::ActorId;
 
 /// What there is about some actors, by their numbers. What is [taken out](Self::take) of it gives the memory of a rush back.
 #[derive(Debug)]
-pub(crate) struct ActorTable<V>(HashMap<ActorId, V, BuildHasherDefault<ActorHasher>>);
+pub(crate) struct ActorTable<V>(HashMap<ActorId, V, BuildHasherDefault<NumberHasher>>);
 
 impl<V> ActorTable<V> {
     pub(crate) const fn new() -> Self {
@@ -32,7 +32,7 @@ impl<V> Default for ActorTable<V> {
 }
 
 impl<V> Deref for ActorTable<V> {
-    type Target = HashMap<ActorId, V, BuildHasherDefault<ActorHasher>>;
+    type Target = HashMap<ActorId, V, BuildHasherDefault<NumberHasher>>;
 
     fn deref(&self) -> &Self::Target {
         &self.0
@@ -48,9 +48,9 @@ impl<V> DerefMut for ActorTable<V> {
 /// Spreads numbers that are counted up, and that no input chooses: by one multiplication, with the odd number nearest to 2⁶⁴ over the
 /// golden ratio (Knuth, The Art of Computer Programming, 6.4), which no two of them have the same result of.
 #[derive(Debug, Default)]
-pub(crate) struct ActorHasher(u64);
+pub(crate) struct NumberHasher(u64);
 
-impl Hasher for ActorHasher {
+impl Hasher for NumberHasher {
     fn write(&mut self, bytes: &[u8]) {
         for &byte in bytes {
             self.write_u64(byte.into());
@@ -97,7 +97,7 @@ mod tests {
     /// The table takes seven bits from the top, and places from the bottom.
     #[test]
     fn numbers_that_follow_each_other_are_spread() {
-        let spread = BuildHasherDefault::<ActorHasher>::new();
+        let spread = BuildHasherDefault::<NumberHasher>::new();
         let hashes: Vec<u64> = (0..1024)
             .map(|_| spread.hash_one(ActorId::next()))
             .collect();

@@ -20,26 +20,32 @@ impl Mute {
     }
 }
 
-/// Actors that have sent more than there was room for, each once. It is dropped under no lock, as each of them is.
+/// Actors that have sent more than there was room for, each once. It is dropped under no lock, as each of them is; and it is a word, since
+/// it is looked at, and mostly empty, with each message that is taken.
 #[derive(Default)]
-pub(crate) struct MutedSenders {
+pub(crate) struct MutedSenders(Option<Box<MutedList>>);
+
+#[derive(Default)]
+struct MutedList {
     /// In the order in which they have sent, in which they go on: a hash table has another one in each run.
     mutes: Vec<Mute>,
     known: ActorTable<()>,
 }
 
 impl MutedSenders {
+    #[inline]
     pub(crate) fn is_empty(&self) -> bool {
-        self.mutes.is_empty()
+        self.0.is_none()
     }
 
     /// Keeps it; gives it back if its sender is muted already.
     #[must_use = "it is dropped under no lock"]
     pub(crate) fn keep(&mut self, mute: Mute) -> Option<Mute> {
-        if self.known.insert(mute.sender, ()).is_some() {
+        let muted = self.0.get_or_insert_default();
+        if muted.known.insert(mute.sender, ()).is_some() {
             return Some(mute);
         }
-        self.mutes.push(mute);
+        muted.mutes.push(mute);
         None
     }
 }

@@ -1,8 +1,10 @@
 //! Messages in lanes, of which a higher one goes first, and with keys, of which the latest message counts.
 
+use core::hash::BuildHasherDefault;
 use std::collections::{HashMap, VecDeque};
 
 use super::label::{Letter, MessageKey};
+use crate::id::NumberHasher;
 
 /// After so many messages that have overtaken an older one, the oldest of all is next.
 const MOST_OVERTAKING: u32 = 64;
@@ -40,7 +42,7 @@ pub(crate) struct Sorted<M> {
     /// The highest first.
     lanes: Vec<Lane<M>>,
     /// Where messages with keys lie, by the hash of the key.
-    keyed: HashMap<u64, Spot>,
+    keyed: HashMap<u64, Spot, BuildHasherDefault<NumberHasher>>,
     length: usize,
     stamps: u64,
     overtaking: u32,
@@ -81,7 +83,7 @@ impl<M> Sorted<M> {
     pub(crate) fn new() -> Self {
         Sorted {
             lanes: Vec::new(),
-            keyed: HashMap::new(),
+            keyed: HashMap::default(),
             length: 0,
             stamps: 0,
             overtaking: 0,
