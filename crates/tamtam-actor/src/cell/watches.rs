@@ -28,6 +28,10 @@ impl<V> Watches<V> {
         while place > 0 && self.places[place - 1].0 > key {
             place -= 1;
         }
+        debug_assert!(
+            place == 0 || self.places[place - 1].0 != key,
+            "a key is for one watch"
+        );
         self.places.insert(place, (key, Some(value)));
         self.length += 1;
     }

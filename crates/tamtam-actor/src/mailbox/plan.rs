@@ -201,9 +201,8 @@ impl Bounded {
 impl<M: Send + 'static> Ruled<M> {
     pub(crate) fn limit(&mut self, limit: Option<(usize, Overflow)>) {
         self.limit = limit;
-        if limit.is_some() {
-            self.make = Some(make_limited);
-        }
+        let is_counted = limit.is_some() || self.sorting.is_some();
+        self.make = is_counted.then_some(make_limited as MakeLimited<M>);
     }
 
     /// Only the latest message of each key counts.
