@@ -166,7 +166,7 @@ pub(crate) fn all() -> Vec<Step> {
             .limit(2700)
             .concerns(|part| part.has_features()),
         step("newcomer", steps::elsewhere::newcomer)
-            .about("tamtam with default features is at most 10 crates and compiles in under 15 s")
+            .about("tamtam with default features is at most 10 crates and compiles in under 15 s; an actor makes a program hardly longer than it did")
             .limit(900)
             .load(Alone)
             .concerns(|part| part.is("tamtam"))

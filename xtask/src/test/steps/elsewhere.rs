@@ -74,11 +74,72 @@ pub(crate) fn newcomer(stage: &Stage) -> Result<()> {
             "a new program with tamtam compiled in {passed:.1?}, {used:.1?} of cores (attempt {attempt})"
         );
         if passed.min(used) < LIMIT {
-            return run(&mut stage.command(folder.join("target/debug/newcomer")))
-                .context("the new program");
+            run(&mut stage.command(folder.join("target/debug/newcomer")))
+                .context("the new program")?;
+            return length_with_actors(stage);
         }
     }
     bail!("compiling tamtam takes {LIMIT:?} or more")
+}
+
+/// A program that tells and asks `actors` actors, each with messages of its own.
+fn program_with_actors(actors: usize) -> String {
+    let mut program = "fn main() {\n    let pool = tamtam::Pool::new();\n".to_owned();
+    for actor in 0..actors {
+        program += &format!("    actor{actor}::run(&pool);\n");
+    }
+    program += "}\n";
+    for actor in 0..actors {
+        program += &format!(
+            "mod actor{actor} {{
+    use tamtam::{{Actor, Context, Pool, Reply}};
+    struct Counter(u64);
+    enum Count {{ Add(u64), Read(Reply<u64>) }}
+    impl Actor for Counter {{
+        type Message = Count;
+        fn handle(&mut self, message: Count, _: &mut Context<Self>) {{
+            match message {{ Count::Add(number) => self.0 += number, Count::Read(reply) => reply.send(self.0) }}
+        }}
+    }}
+    pub fn run(pool: &Pool) {{
+        let counter = pool.spawn(Counter(0));
+        counter.tell(Count::Add(1)).unwrap();
+        assert_eq!(counter.ask(Count::Read), Ok(1));
+    }}
+}}
+"
+        );
+    }
+    program
+}
+
+/// How much longer actors make a program, in a release without names and lines: what is compiled anew for each type of messages
+/// grows in silence otherwise.
+fn length_with_actors(stage: &Stage) -> Result<()> {
+    const FIRST: u64 = 520_000;
+    const EACH: u64 = 60_000;
+    const MORE: usize = 2;
+    let folder = new_program(stage, "newcomer", "\"actor\"")?;
+    let main = folder.join("src/main.rs");
+    let length = |source: &str| -> Result<u64> {
+        fs::write(&main, source)?;
+        let mut cargo = build_program(stage, &folder, &["--release"]);
+        run(cargo.env("CARGO_PROFILE_RELEASE_STRIP", "true")).context("a release")?;
+        let program = folder.join("target/release/newcomer");
+        run(&mut stage.command(&program)).context("the release")?;
+        Ok(fs::metadata(program)?.len())
+    };
+    let none = length("fn main() { println!(\"done\"); }\n")?;
+    let one = length(&program_with_actors(1))?;
+    let all = length(&program_with_actors(1 + MORE))?;
+    let first = one - none;
+    let each = (all - one) / MORE as u64;
+    println!(
+        "a pool and an actor make a program longer by {first} bytes, each further actor by {each}"
+    );
+    ensure!(first <= FIRST, "{first} bytes are more than {FIRST}");
+    ensure!(each <= EACH, "{each} bytes are more than {EACH}");
+    Ok(())
 }
 
 pub(crate) fn package(stage: &Stage) -> Result<()> {
