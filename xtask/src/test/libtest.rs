@@ -69,10 +69,12 @@ pub(crate) fn times(log: &str) -> Vec<Timed> {
         }
         let Some((name, rest)) = line
             .strip_prefix("test ")
-            .and_then(|test| test.split_once(" ... "))
+            .and_then(|test| test.rsplit_once(" ... "))
         else {
             continue;
         };
+        // A test may run its program again for another one, whose name then stands before its own.
+        let name = name.rsplit_once(" ... test ").map_or(name, |(_, own)| own);
         let took = rest
             .strip_suffix("s>")
             .and_then(|rest| rest.rsplit_once('<'))
@@ -173,6 +175,13 @@ test result: ok. 12 passed; 0 failed; 0 ignored; 0 measured; 0 filtered out; fin
                 ("tamtam-wait: it: a", 1),
             ]
         );
+    }
+
+    #[test]
+    fn a_test_that_another_one_runs_does_not_give_it_its_name() {
+        let found = times("test a::serves ... test a::delivers ... ok <1.000s>\n");
+        assert_eq!(found.len(), 1);
+        assert_eq!(found[0].name, ": a::delivers");
     }
 
     #[test]
