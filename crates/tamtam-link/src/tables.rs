@@ -3,12 +3,12 @@
 
 use std::any::TypeId;
 use std::collections::HashMap;
-use std::hash::{BuildHasherDefault, Hasher};
+use std::hash::BuildHasherDefault;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Weak};
 
 use tamtam_actor::ActorId;
-use tamtam_actor::link::{Exported, FarCell, FarHold, PendingReply, Watching};
+use tamtam_actor::link::{Exported, FarCell, FarHold, NumberHasher, PendingReply, Watching};
 
 use crate::frame::Offer;
 
@@ -288,32 +288,8 @@ pub(crate) struct Unsent {
     pub(crate) uncounted: u64,
 }
 
-/// The questions that the other side has, by the numbers of their replies.
-pub(crate) type PendingReplies = HashMap<u64, Pending, BuildHasherDefault<CountHasher>>;
-
-/// Hashes numbers that this side has counted, one after the other or by [seat](crate::seats): the other side does not choose what is in the table, so they need not
-/// be mixed well.
-#[derive(Default)]
-pub(crate) struct CountHasher(u64);
-
-impl Hasher for CountHasher {
-    fn finish(&self) -> u64 {
-        self.0
-    }
-
-    fn write(&mut self, bytes: &[u8]) {
-        for byte in bytes {
-            self.write_u64(self.0 ^ u64::from(*byte));
-        }
-    }
-
-    fn write_u64(&mut self, number: u64) {
-        // The golden ratio spreads them over the high bits (Knuth, *The Art of Computer Programming*, 6.4), and the low ones get those, too: of the questions of
-        // one seat they are the same.
-        let spread = number.wrapping_mul(0x9e37_79b9_7f4a_7c15);
-        self.0 = spread ^ (spread >> 32);
-    }
-}
+/// The questions that the other side has, by the numbers of their replies, which this side has counted, one after the other or by [seat](crate::seats).
+pub(crate) type PendingReplies = HashMap<u64, Pending, BuildHasherDefault<NumberHasher>>;
 
 /// A question that the other side has.
 pub(crate) struct Pending {

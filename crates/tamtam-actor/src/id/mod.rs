@@ -1,5 +1,6 @@
 //! The number of an actor, which no other actor of the process ever has, and its name, which others may have.
 
+mod hasher;
 mod name;
 mod table;
 
@@ -7,8 +8,16 @@ use core::fmt;
 use core::num::NonZeroU64;
 use core::sync::atomic::{AtomicU64, Ordering};
 
+#[cfg_attr(
+    not(feature = "serde"),
+    expect(
+        unreachable_pub,
+        reason = "a part of what links use, and there are none"
+    )
+)]
+pub use hasher::NumberHasher;
 pub(crate) use name::{Called, forget_name, name_of, remember_name};
-pub(crate) use table::{ActorTable, NumberHasher};
+pub(crate) use table::ActorTable;
 
 /// The number of an actor: see [`Address::id`](crate::Address::id).
 ///

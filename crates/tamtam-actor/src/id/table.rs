@@ -1,10 +1,10 @@
-//! A table by the numbers of actors; and how numbers are spread in tables.
+//! A table by the numbers of actors.
 
-use core::hash::{BuildHasherDefault, Hasher};
+use core::hash::BuildHasherDefault;
 use core::ops::{Deref, DerefMut};
 use std::collections::HashMap;
 
-use super::ActorId;
+use super::{ActorId, NumberHasher};
 
 /// What there is about some actors, by their numbers. What is [taken out](Self::take) of it gives the memory of a rush back.
 #[derive(Debug)]
@@ -45,32 +45,8 @@ impl<V> DerefMut for ActorTable<V> {
     }
 }
 
-/// Spreads numbers that are counted up, and that no input chooses: by one multiplication, with the odd number nearest to 2⁶⁴ over the
-/// golden ratio (Knuth, The Art of Computer Programming, 6.4), which no two of them have the same result of.
-#[derive(Debug, Default)]
-pub(crate) struct NumberHasher(u64);
-
-impl Hasher for NumberHasher {
-    fn write(&mut self, bytes: &[u8]) {
-        for &byte in bytes {
-            self.write_u64(byte.into());
-        }
-    }
-
-    fn write_u64(&mut self, number: u64) {
-        self.0 = (self.0 ^ number).wrapping_mul(0x9e37_79b9_7f4a_7c15);
-    }
-
-    fn finish(&self) -> u64 {
-        self.0
-    }
-}
-
 #[cfg(all(test, not(tamtam_loom)))]
 mod tests {
-    use core::hash::BuildHasher;
-    use std::collections::BTreeSet;
-
     use super::*;
 
     #[test]
@@ -92,18 +68,5 @@ mod tests {
                 .enumerate()
                 .all(|(place, id)| table.get(id) == Some(&place))
         );
-    }
-
-    /// The table takes seven bits from the top, and places from the bottom.
-    #[test]
-    fn numbers_that_follow_each_other_are_spread() {
-        let spread = BuildHasherDefault::<NumberHasher>::new();
-        let hashes: Vec<u64> = (0..1024)
-            .map(|_| spread.hash_one(ActorId::next()))
-            .collect();
-        let top: BTreeSet<u64> = hashes.iter().map(|hash| hash >> 57).collect();
-        let bottom: BTreeSet<u64> = hashes.iter().map(|hash| hash & 1023).collect();
-        assert_eq!(top.len(), 128);
-        assert!(bottom.len() > 600, "{}", bottom.len());
     }
 }

@@ -24,6 +24,7 @@ pub use self::descriptors::{
 };
 pub use crate::address::FarHold;
 pub use crate::cell::{AwaitedAnswer, Call, Encode, FarActor, FarCell, KeptActor, LinkTie};
+pub use crate::id::NumberHasher;
 pub use crate::reply::PendingReply;
 pub use crate::task::{Flush, ReadAnswers, flush_later, read_later};
 pub use crate::waits::Probe;
