@@ -6,7 +6,7 @@ use super::WatchKey;
 /// and most actors have few. What is taken out leaves a hole; when half of the list is holes, it is made shorter.
 pub(crate) struct Watches<V> {
     places: Vec<(WatchKey, Option<V>)>,
-    /// So many places are no holes.
+    /// How many places are taken.
     length: usize,
 }
 
@@ -61,15 +61,11 @@ impl<V> Watches<V> {
 
     /// Takes out those of which this is true.
     pub(crate) fn take_if(&mut self, mut is_taken: impl FnMut(&V) -> bool) -> Self {
-        let mut taken = Self::new();
-        for (key, value) in &mut self.places {
-            if let Some(value) = value.take_if(|value| is_taken(value)) {
-                taken.insert(*key, value);
-            }
-        }
-        self.length -= taken.length;
-        self.places.retain(|(_, value)| value.is_some());
-        taken
+        let is_taken = |(_, value): &mut (_, Option<V>)| value.as_ref().is_some_and(&mut is_taken);
+        let places: Vec<_> = self.places.extract_if(.., is_taken).collect();
+        let length = places.len();
+        self.length -= length;
+        Watches { places, length }
     }
 
     pub(crate) fn iter(&self) -> impl Iterator<Item = (WatchKey, &V)> {

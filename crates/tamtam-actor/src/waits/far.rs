@@ -7,11 +7,11 @@
 
 use core::time::Duration;
 use std::collections::HashMap;
-use std::hash::{BuildHasher, RandomState};
-use std::sync::{Arc, Mutex, OnceLock, PoisonError, Weak};
+use std::hash::{BuildHasher, BuildHasherDefault, RandomState};
+use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError, Weak};
 
 use super::{CircleMembers, Cycle, Graph, Waiting, lock};
-use crate::id::{ActorId, Called, name_of};
+use crate::id::{ActorId, ActorTable, Called, NumberHasher, name_of};
 
 /// After so long the first probe is sent.
 pub(crate) const FIRST_PROBE: Duration = Duration::from_millis(200);
@@ -39,32 +39,29 @@ pub(crate) trait FarWaits: Send + Sync {
 }
 
 /// Those that stand here for actors in other processes.
-static FAR: Mutex<Option<HashMap<ActorId, Weak<dyn FarWaits>>>> = Mutex::new(None);
+static FAR: Mutex<ActorTable<Weak<dyn FarWaits>>> = Mutex::new(ActorTable::new());
 /// Circles that probes have found, by the waits that the probes were from.
-static FOUND: Mutex<Option<HashMap<u64, Cycle>>> = Mutex::new(None);
+static FOUND: Mutex<HashMap<u64, Cycle, BuildHasherDefault<NumberHasher>>> =
+    Mutex::new(HashMap::with_hasher(BuildHasherDefault::new()));
 
-fn with<T, R>(map: &Mutex<Option<T>>, what: impl FnOnce(&mut T) -> R) -> R
-where
-    T: Default,
-{
+fn known<T>(table: &'static Mutex<T>) -> MutexGuard<'static, T> {
     // Nothing of the user's runs under the lock.
-    let mut map = map.lock().unwrap_or_else(PoisonError::into_inner);
-    what(map.get_or_insert_default())
+    table.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 /// This number stands here for an actor in another process.
 pub(crate) fn enlist(actor: ActorId, far: Weak<dyn FarWaits>) {
-    with(&FAR, |known| known.insert(actor, far));
+    known(&FAR).insert(actor, far);
 }
 
 /// And now it does not any more.
 pub(crate) fn strike(actor: ActorId) {
-    let gone = with(&FAR, |known| known.remove(&actor));
+    let gone = known(&FAR).take(actor);
     drop(gone);
 }
 
 fn find(actor: ActorId) -> Option<Arc<dyn FarWaits>> {
-    with(&FAR, |known| known.get(&actor)?.upgrade())
+    known(&FAR).get(&actor)?.upgrade()
 }
 
 /// Whether this number stands here for an actor in another process.
@@ -103,7 +100,7 @@ impl Waiting {
 
     /// The circle that a probe of this wait has found.
     pub(crate) fn found(&self) -> Option<Cycle> {
-        with(&FOUND, |found| found.remove(&self.number))
+        known(&FOUND).remove(&self.number)
     }
 }
 
@@ -162,7 +159,7 @@ fn note(mut probe: Probe, way: &[ActorId]) {
     let cycle = Cycle {
         members: Arc::new(members),
     };
-    with(&FOUND, |found| found.insert(probe.wait, cycle));
+    known(&FOUND).insert(probe.wait, cycle);
 }
 
 /// A probe has come to this actor.
@@ -174,9 +171,7 @@ pub(crate) fn arrived(at: ActorId, probe: Probe) {
     let far = {
         let graph = lock();
         let wait = is_own.then_some(probe.wait);
-        let Some(reached) = graph.as_ref().map(|graph| graph.follow(at, wait)) else {
-            return;
-        };
+        let reached = graph.follow(at, wait);
         if let Some(way) = reached.origin {
             // Under the lock of the graph, so that the wait still stands.
             return note(probe, &way);

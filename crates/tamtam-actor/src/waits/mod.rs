@@ -51,15 +51,17 @@ struct Edge {
     question: Arc<dyn OpenQuestion>,
 }
 
-#[derive(Default)]
 struct Graph {
     next_number: u64,
     edges: ActorTable<Vec<Edge>>,
 }
 
-static GRAPH: Mutex<Option<Graph>> = Mutex::new(None);
+static GRAPH: Mutex<Graph> = Mutex::new(Graph {
+    next_number: 0,
+    edges: ActorTable::new(),
+});
 
-fn lock() -> MutexGuard<'static, Option<Graph>> {
+fn lock() -> MutexGuard<'static, Graph> {
     // No user code runs under the lock, so it is never poisoned half changed.
     GRAPH.lock().unwrap_or_else(PoisonError::into_inner)
 }
@@ -170,7 +172,6 @@ impl Waiting {
         question: Arc<dyn OpenQuestion>,
     ) -> (Self, Option<Closed>) {
         let mut graph = lock();
-        let graph = graph.get_or_insert_default();
         let number = graph.next_number;
         graph.next_number += 1;
         graph.edges.entry(actor).or_default().push(Edge {
@@ -185,24 +186,22 @@ impl Waiting {
 
     /// Whether the circle is still there.
     pub(crate) fn still_stands(&self, closed: &Closed) -> bool {
-        lock().as_ref().is_some_and(|graph| {
-            let mut waits = closed.cycle.actors().iter().zip(&closed.numbers);
-            waits.all(|(&actor, &number)| graph.is_open(actor, number))
-        })
+        let graph = lock();
+        let mut waits = closed.cycle.actors().iter().zip(&closed.numbers);
+        waits.all(|(&actor, &number)| graph.is_open(actor, number))
     }
 }
 
 impl Drop for Waiting {
     fn drop(&mut self) {
         let mut graph = lock();
-        let Some(known) = graph.as_mut() else { return };
         let mut ended = None;
-        if let Some(edges) = known.edges.get_mut(&self.actor) {
+        if let Some(edges) = graph.edges.get_mut(&self.actor) {
             if let Some(place) = edges.iter().position(|edge| edge.number == self.number) {
                 ended = Some(edges.swap_remove(place));
             }
             if edges.is_empty() {
-                known.edges.take(self.actor);
+                graph.edges.take(self.actor);
             }
         }
         drop(graph);
