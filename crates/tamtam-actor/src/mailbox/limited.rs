@@ -8,7 +8,7 @@ use tamtam_wait::seam::atomic::{self, Ordering};
 use tamtam_wait::{Source, WaitList, contain};
 
 use super::dead_letter::Loss;
-use super::label::{Labels, Letter};
+use super::label::{Label, Labels, Letter};
 use super::mute::{Mute, MutedSenders};
 use super::room::Room;
 
@@ -123,31 +123,33 @@ pub(crate) struct Limited<M> {
     overflow: Overflow,
     /// Senders that wait for room.
     senders: WaitList,
-    /// What is to be known of a message before it goes in; nothing, unless the messages are sorted.
-    labels: Labels<M>,
+    /// There if messages have labels.
     sorting: Option<Sorting<M>>,
 }
 
-/// What a mailbox does whose messages have labels. Pointers, so that it is compiled for the types of messages of which such a mailbox is
-/// made, and not for each one.
+/// What is to be known of a message before it goes in, and what a mailbox does with that. Pointers, so that it is compiled for the types of
+/// messages of which such a mailbox is made, and not for each one.
 pub(crate) struct Sorting<M> {
-    order: fn() -> Box<dyn SortedMailbox<M>>,
+    pub(crate) labels: Labels<M>,
+    make: fn() -> Box<dyn SortedMailbox<M>>,
     /// Decides what becomes of a message with a key.
     settle: fn(&Limited<M>, Letter<M>, RoomHeld) -> Settled<M>,
 }
 
 impl<M> Clone for Sorting<M> {
     fn clone(&self) -> Self {
-        *self
+        Sorting {
+            labels: self.labels.clone(),
+            ..*self
+        }
     }
 }
 
-impl<M> Copy for Sorting<M> {}
-
 impl<M: Send + 'static> Sorting<M> {
-    pub(crate) fn new() -> Self {
+    pub(crate) fn by(labels: Labels<M>) -> Self {
         Sorting {
-            order: || Box::new(Sorted::new()),
+            labels,
+            make: || Box::new(Sorted::new()),
             settle: Limited::settle_latest,
         }
     }
@@ -386,25 +388,19 @@ pub struct Level {
 }
 
 /// A place, given back if the user's code panics before anything comes to it.
-struct KeptRoom<'a, M>(&'a Limited<M>);
+struct KeptRoom<'a, M: Send + 'static>(&'a Limited<M>);
 
-impl<M> Drop for KeptRoom<'_, M> {
+impl<M: Send + 'static> Drop for KeptRoom<'_, M> {
     fn drop(&mut self) {
-        self.0.give_back();
+        self.0.release();
     }
 }
 
-impl<M> Limited<M> {
-    /// Messages with labels are sorted.
-    pub(crate) fn new(
-        limit: usize,
-        overflow: Overflow,
-        labels: Labels<M>,
-        sorting: Option<Sorting<M>>,
-    ) -> Self {
-        let messages = match sorting {
+impl<M: Send + 'static> Limited<M> {
+    pub(crate) fn new(limit: usize, overflow: Overflow, sorting: Option<Sorting<M>>) -> Self {
+        let messages = match &sorting {
             None => Messages::InLine(VecDeque::new()),
-            Some(sorting) => Messages::Sorted((sorting.order)()),
+            Some(sorting) => Messages::Sorted((sorting.make)()),
         };
         Limited {
             queue: Mutex::new(Places {
@@ -417,7 +413,6 @@ impl<M> Limited<M> {
             limit: limit.max(1),
             overflow,
             senders: WaitList::new(),
-            labels,
             sorting,
         }
     }
@@ -430,23 +425,27 @@ impl<M> Limited<M> {
     /// Asks the user's code what is to be known of a message.
     fn label(&self, message: M) -> Letter<M> {
         /// The closure that panics may have been called here because there is room.
-        struct Told<'a, M>(&'a Limited<M>);
+        struct Told<'a, M: Send + 'static>(&'a Limited<M>);
 
-        impl<M> Drop for Told<'_, M> {
+        impl<M: Send + 'static> Drop for Told<'_, M> {
             fn drop(&mut self) {
                 self.0.tell_of_room();
             }
         }
 
+        let Some(sorting) = &self.sorting else {
+            let label = Label::default();
+            return Letter { message, label };
+        };
         let told = Told(self);
-        let letter = self.labels.put_on(message);
+        let letter = sorting.labels.put_on(message);
         core::mem::forget(told);
         letter
     }
 
     /// Decides what becomes of a message, and does it.
     fn settle(&self, letter: Letter<M>, place: RoomHeld) -> Settled<M> {
-        match self.sorting {
+        match &self.sorting {
             Some(sorting) if letter.label.key.is_some() => (sorting.settle)(self, letter, place),
             _ => self.put_in(&mut self.queue.lock(), letter, place),
         }
@@ -537,16 +536,6 @@ impl<M> Limited<M> {
             senders: &self.senders,
             ready: move || closed() || self.has_room(),
         }
-    }
-
-    fn give_back(&self) {
-        let unmuted = {
-            let mut queue = self.queue.lock();
-            queue.reserved -= 1;
-            queue.unmuted(self.limit)
-        };
-        drop(unmuted);
-        self.tell_of_room();
     }
 
     fn settle_in_place(&self, letter: Letter<M>) -> Pushed<M> {
@@ -673,7 +662,13 @@ impl<M: Send + 'static> LimitedMailbox<M> for Limited<M> {
     }
 
     fn release(&self) {
-        self.give_back();
+        let unmuted = {
+            let mut queue = self.queue.lock();
+            queue.reserved -= 1;
+            queue.unmuted(self.limit)
+        };
+        drop(unmuted);
+        self.tell_of_room();
     }
 
     fn with_room(&self, closed: &dyn Fn() -> bool, look: &mut dyn FnMut(&dyn Source)) {
@@ -733,8 +728,8 @@ mod tests {
     use super::*;
 
     /// A mailbox in line.
-    fn in_line<M>(limit: usize) -> Limited<M> {
-        Limited::new(limit, Overflow::Wait, Labels::default(), None)
+    fn in_line<M: Send + 'static>(limit: usize) -> Limited<M> {
+        Limited::new(limit, Overflow::Wait, None)
     }
 
     /// A sender that sleeps until there is room.
@@ -780,12 +775,7 @@ mod tests {
     fn a_place_that_is_not_needed_for_a_message_that_replaces_another_one_wakes_a_sender() {
         let mut labels = Labels::default();
         labels.set_key(|message: &u32| message % 10);
-        let limited = Arc::new(Limited::new(
-            2,
-            Overflow::Wait,
-            labels,
-            Some(Sorting::new()),
-        ));
+        let limited = Arc::new(Limited::new(2, Overflow::Wait, Some(Sorting::by(labels))));
         assert!(matches!(limited.push(1), Pushed::In(true)));
         assert!(matches!(limited.reserve(), Reserved::Place));
         let is_in = sender(&limited, 2);

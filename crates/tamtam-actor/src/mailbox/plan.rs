@@ -78,25 +78,23 @@ pub struct Bounded {
 /// ```
 pub struct Ruled<M> {
     limit: Option<(usize, Overflow)>,
-    /// There if there is a limit, or labels.
-    make: Option<MakeLimited<M>>,
-    labels: Labels<M>,
-    /// There if there are labels.
+    /// There if messages have labels.
     sorting: Option<Sorting<M>>,
+    /// There where a limit or labels may have been said.
+    make: Option<MakeLimited<M>>,
     undelivered: Option<Undelivered<M>>,
 }
 
 /// Makes a mailbox that counts its messages. A pointer, so that it is compiled for the types of messages of which one is made.
 type MakeLimited<M> =
-    fn(usize, Overflow, Labels<M>, Option<Sorting<M>>) -> Box<dyn LimitedMailbox<M>>;
+    fn(Option<(usize, Overflow)>, Option<Sorting<M>>) -> Box<dyn LimitedMailbox<M>>;
 
 fn make_limited<M: Send + 'static>(
-    limit: usize,
-    overflow: Overflow,
-    labels: Labels<M>,
+    limit: Option<(usize, Overflow)>,
     sorting: Option<Sorting<M>>,
 ) -> Box<dyn LimitedMailbox<M>> {
-    Box::new(Limited::new(limit, overflow, labels, sorting))
+    let (limit, overflow) = limit.unwrap_or((usize::MAX, Overflow::Fail));
+    Box::new(Limited::new(limit, overflow, sorting))
 }
 
 mod sealed {
@@ -129,25 +127,9 @@ pub trait Describes<M>: sealed::Sealed {
     fn ruled(self) -> Ruled<M>;
 }
 
-impl<M> Describes<M> for Plain {
+impl<M: Send + 'static, B: Untyped> Describes<M> for B {
     fn ruled(self) -> Ruled<M> {
-        Ruled {
-            limit: None,
-            make: None,
-            labels: Labels::default(),
-            sorting: None,
-            undelivered: None,
-        }
-    }
-}
-
-impl<M: Send + 'static> Describes<M> for Bounded {
-    fn ruled(self) -> Ruled<M> {
-        Ruled {
-            limit: self.limit,
-            make: self.limit.map(|_| make_limited as MakeLimited<M>),
-            ..Plain(()).ruled()
-        }
+        self.typed()
     }
 }
 
@@ -176,13 +158,20 @@ pub trait Untyped: sealed::Sealed {
 
 impl Untyped for Plain {
     fn typed<M: Send + 'static>(self) -> Ruled<M> {
-        self.ruled()
+        Ruled {
+            limit: None,
+            sorting: None,
+            make: None,
+            undelivered: None,
+        }
     }
 }
 
 impl Untyped for Bounded {
     fn typed<M: Send + 'static>(self) -> Ruled<M> {
-        self.ruled()
+        let mut ruled = Plain(()).typed();
+        ruled.limit(self.limit);
+        ruled
     }
 }
 
@@ -201,8 +190,7 @@ impl Bounded {
 impl<M: Send + 'static> Ruled<M> {
     pub(crate) fn limit(&mut self, limit: Option<(usize, Overflow)>) {
         self.limit = limit;
-        let is_counted = limit.is_some() || self.sorting.is_some();
-        self.make = is_counted.then_some(make_limited as MakeLimited<M>);
+        self.make = Some(make_limited);
     }
 
     /// Only the latest message of each key counts.
@@ -210,19 +198,20 @@ impl<M: Send + 'static> Ruled<M> {
     where
         K: Hash + Eq + Send + Sync + 'static,
     {
-        self.labels.set_key(key);
-        self.sort();
+        self.labels().set_key(key);
     }
 
     /// Messages are handled in the order of their priority.
     pub(crate) fn priorities(&mut self, priority: impl Fn(&M) -> u8 + Send + Sync + 'static) {
-        self.labels.set_priority(priority);
-        self.sort();
+        self.labels().set_priority(priority);
     }
 
-    fn sort(&mut self) {
+    fn labels(&mut self) -> &mut Labels<M> {
         self.make = Some(make_limited);
-        self.sorting = Some(Sorting::new());
+        let sorting = self
+            .sorting
+            .get_or_insert_with(|| Sorting::by(Labels::default()));
+        &mut sorting.labels
     }
 
     pub(crate) fn undelivered(&mut self, undelivered: impl Fn(M, Loss) + Send + Sync + 'static) {
@@ -230,15 +219,17 @@ impl<M: Send + 'static> Ruled<M> {
     }
 
     /// The same for messages in envelopes, of which `look` shows the message, and `open` takes it out.
-    pub(crate) fn within<E: Send + 'static>(self, look: fn(&E) -> &M, open: fn(E) -> M) -> Ruled<E>
-    where
-        M: 'static,
-    {
+    pub(crate) fn within<E: Send + 'static>(
+        self,
+        look: fn(&E) -> &M,
+        open: fn(E) -> M,
+    ) -> Ruled<E> {
         Ruled {
             limit: self.limit,
-            make: self.make.map(|_| make_limited as MakeLimited<E>),
-            labels: self.labels.within(look),
-            sorting: self.sorting.map(|_| Sorting::new()),
+            sorting: self
+                .sorting
+                .map(|sorting| Sorting::by(sorting.labels.within(look))),
+            make: Some(make_limited),
             undelivered: self.undelivered.map(|undelivered| {
                 Arc::new(move |envelope, why| undelivered(open(envelope), why)) as Undelivered<E>
             }),
@@ -250,9 +241,8 @@ impl<M> Clone for Ruled<M> {
     fn clone(&self) -> Self {
         Ruled {
             limit: self.limit,
+            sorting: self.sorting.clone(),
             make: self.make,
-            labels: self.labels.clone(),
-            sorting: self.sorting,
             undelivered: self.undelivered.clone(),
         }
     }
@@ -293,14 +283,8 @@ impl<M: Send + 'static> Special<M> {
         record: Option<Arc<Record>>,
         downstream: Arc<dyn Downstream>,
     ) -> Box<Self> {
-        let (limit, overflow) = mailbox.limit.unwrap_or((usize::MAX, Overflow::Fail));
         Box::new(Special {
-            store: Store::Limited(make_limited(
-                limit,
-                overflow,
-                mailbox.labels,
-                mailbox.sorting,
-            )),
+            store: Store::Limited(make_limited(mailbox.limit, mailbox.sorting)),
             undelivered: mailbox.undelivered,
             record,
             downstream: Some(downstream),
@@ -311,12 +295,10 @@ impl<M: Send + 'static> Special<M> {
 impl<M> Special<M> {
     pub(crate) fn new(mailbox: Ruled<M>, record: Option<Arc<Record>>) -> Option<Box<Self>> {
         let undelivered = mailbox.undelivered;
+        let is_counted = mailbox.limit.is_some() || mailbox.sorting.is_some();
         let store = match mailbox.make {
-            None => Store::Queue,
-            Some(make) => {
-                let (limit, overflow) = mailbox.limit.unwrap_or((usize::MAX, Overflow::Fail));
-                Store::Limited(make(limit, overflow, mailbox.labels, mailbox.sorting))
-            }
+            Some(make) if is_counted => Store::Limited(make(mailbox.limit, mailbox.sorting)),
+            _ => Store::Queue,
         };
         let is_ordinary =
             matches!(store, Store::Queue) && undelivered.is_none() && record.is_none();

@@ -4,7 +4,6 @@ use std::sync::Arc;
 use std::thread;
 
 use super::block::Block;
-use super::label::Labels;
 use super::limited::{Limited, LimitedMailbox};
 use super::streak::Streak;
 use super::{Head, Loss, Overflow, Popped, Pushed, Seen, StreakLock, Tail, Urgent, oneshot};
@@ -375,7 +374,7 @@ fn what_is_urgent_comes_in_order_and_is_dropped_with_the_rest() {
 #[test]
 fn a_limited_mailbox_does_with_the_rest_what_it_was_told_to() {
     let limited = |overflow| {
-        let limited = Limited::new(2, overflow, Labels::default(), None);
+        let limited = Limited::new(2, overflow, None);
         assert!(matches!(limited.push(1), Pushed::In(true)));
         assert!(matches!(limited.push(2), Pushed::In(false)));
         limited
