@@ -56,6 +56,8 @@ mod report;
 mod reporter;
 #[cfg(all(target_os = "linux", feature = "tracing"))]
 mod retold;
+#[cfg(target_os = "linux")]
+mod rhythm;
 #[cfg(all(target_os = "linux", feature = "top"))]
 mod shown;
 #[cfg(target_os = "linux")]

@@ -2,7 +2,8 @@
 //!
 //! A thread of its own reads. But where threads ask question after question, that would wake it for each answer, and it the asker: twice the way. So askers
 //! read themselves, [one at a time](over_socket) where a socket carries the link, and [all of them](in_memory) where memory does, and the thread
-//! **rests** as long as they do. It looks once a millisecond whether it is still to: that is how late a message may be that comes when no asker reads.
+//! **rests** as long as they do. It looks once a millisecond whether it is still to, and every eighth at last where [they have read all the time](Rhythm): that
+//! is how late a message may be that comes when no asker reads any more.
 
 mod in_memory;
 mod over_socket;
@@ -11,7 +12,7 @@ use std::io;
 use std::os::fd::OwnedFd;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex};
-use std::time::{Duration, Instant};
+use std::time::Instant;
 
 use tamtam_actor::link::AwaitedAnswer;
 use tamtam_link::{AnswerReader, Inbound};
@@ -27,8 +28,6 @@ const PORTION: usize = 64 << 10;
 const STREAK: u32 = 8;
 /// And so many that they have read between two looks of the thread leave it to them.
 const KEEP: u64 = 2;
-/// So often the thread looks whether it is still to rest.
-const LOOK: Duration = Duration::from_millis(1);
 
 #[derive(Default)]
 pub(crate) struct Reading {

@@ -14,9 +14,10 @@ use tamtam_actor::link::AwaitedAnswer;
 use tamtam_ipc::{CarrierReader, CarrierSeats, SEATS, Wait};
 use tamtam_link::{Seats, own_seat};
 
-use super::{KEEP, LOOK, Received, STREAK};
+use super::{KEEP, Received, STREAK};
 use crate::carried::{Beside, read_memory};
 use crate::lock::lock;
+use crate::rhythm::Rhythm;
 
 /// So many times in a row at most it takes to rest, after that was in vain.
 const LONGEST_STREAK: u32 = 1 << 15;
@@ -29,9 +30,8 @@ const FEWEST_LOOKS: u32 = 4;
 /// What was away for so long has let another thread run.
 const AWAY: Duration = Duration::from_micros(1);
 
-/// So often the thread looks at what is beside the memory; and after so many of its looks while it rests.
+/// So often the thread looks at what is beside the memory, also while it rests.
 const LOOK_BESIDE: Duration = Duration::from_millis(100);
-const TICKS_BESIDE: u32 = 100;
 /// And so often where nothing comes: each look takes a thread some time, and only a process that has spoiled the memory is found by it.
 const SELDOM: Duration = Duration::from_secs(1);
 
@@ -263,16 +263,20 @@ impl InMemory {
         self.is_called.store(false, Ordering::SeqCst);
         self.rests.store(true, Ordering::SeqCst);
         let is_called = || self.is_called.load(Ordering::SeqCst) || self.is_over();
-        for tick in 1_u32.. {
-            if tick.is_multiple_of(TICKS_BESIDE) {
+        let (mut rhythm, mut looked_beside) = (Rhythm::new(), Instant::now());
+        loop {
+            let (asked, reads) = (asked_now(), self.reads.load(Ordering::Relaxed));
+            let now = Instant::now();
+            if now - looked_beside >= LOOK_BESIDE {
                 // Those that read may not hear of it otherwise.
                 self.beside.look();
+                looked_beside = now;
             }
-            let (asked, reads) = (asked_now(), self.reads.load(Ordering::Relaxed));
-            if self.seats.rest(Instant::now() + LOOK, is_called) {
+            if self.seats.rest(now + rhythm.pause(), is_called) {
                 break;
             }
             let reads = self.reads.load(Ordering::Relaxed) - reads;
+            rhythm.learn(reads);
             if reads < KEEP {
                 if reads == 0 && asked_now() != asked {
                     // An asker that has something else to do does not read.

@@ -6,9 +6,10 @@ use std::time::Instant;
 
 use tamtam_actor::link::AwaitedAnswer;
 
-use super::{KEEP, LOOK, Received, STREAK};
+use super::{KEEP, Received, STREAK};
 use crate::carried::Incoming;
 use crate::lock::lock;
+use crate::rhythm::Rhythm;
 
 pub(super) struct OverSocket {
     state: Mutex<State>,
@@ -85,7 +86,7 @@ impl OverSocket {
     /// The thread that reads, or rests while an asker does.
     pub(super) fn read_all(&self) {
         let mut state = self.lock();
-        let (mut streak, mut asked) = (0, state.asked);
+        let (mut streak, mut asked, mut rhythm) = (0, state.asked, Rhythm::new());
         loop {
             if state.is_over {
                 state.reader = None;
@@ -93,9 +94,11 @@ impl OverSocket {
             }
             if state.is_lent {
                 let reads_before = state.reads;
-                let waited = self.changed.wait_timeout(state, LOOK);
+                let waited = self.changed.wait_timeout(state, rhythm.pause());
                 state = waited.unwrap_or_else(PoisonError::into_inner).0;
-                state.is_lent = state.waiting <= 1 && state.reads - reads_before >= KEEP;
+                let reads = state.reads - reads_before;
+                rhythm.learn(reads);
+                state.is_lent = state.waiting <= 1 && reads >= KEEP;
                 continue;
             }
             let Some(mut reader) = state.reader.take() else {
