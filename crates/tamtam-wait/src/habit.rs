@@ -7,6 +7,7 @@ use std::time::{Duration, Instant};
 
 use crate::Wait;
 use crate::activity::{Activity, processor};
+use crate::futex::has_woken;
 use crate::giving_way::switched;
 use crate::seam;
 
@@ -20,8 +21,13 @@ const BUDGET: [u32; 7] = [0, 2_000, 4_000, 8_000, 16_000, 32_000, 50_000];
 const TOP: u32 = BUDGET.len() as u32 - 1;
 /// A yield that took longer than this lost the core to a thread with much to do.
 const LOST: Duration = Duration::from_micros(150);
+/// A wait of a thread that has woken another one before it is for that, too: so much of it is not for an answer. Two that sleep until the other one has
+/// answered would else never see that they need not: each answer takes a wake-up longer than it would.
+const WAKE: Duration = Duration::from_nanos(BUDGET[TOP as usize] as u64);
 /// A sleep this short would have been cheaper awake.
 const SHORT_SLEEP: Duration = Duration::from_micros(90);
+/// Of those that might have been so short if the other thread had been awake, one of so many is followed by a wait with the largest budget.
+const SLEEPS_A_TRIAL: u32 = 32;
 /// The most offers of the core in one wait: threads that wait would otherwise pass it around among
 /// themselves without end, each of them forgiven the others' time.
 const MOST_OFFERS: u32 = 64;
@@ -225,6 +231,8 @@ impl Habit {
             contended: false,
             offers: 0,
             has_said_last: false,
+            has_woken: false,
+            is_crowded: false,
         }
     }
 
@@ -304,6 +312,10 @@ pub struct Patience<'a> {
     offers: u32,
     /// Of those that say here where they are, this thread was the last, as far as it knows.
     has_said_last: bool,
+    /// The thread has woken another one since its last wait.
+    has_woken: bool,
+    /// Another thread has taken the core.
+    is_crowded: bool,
 }
 
 impl fmt::Debug for Patience<'_> {
@@ -387,6 +399,7 @@ impl Patience<'_> {
         match self.stage {
             // The first look in vain.
             Stage::Free if self.looks == 1 => {
+                self.has_woken = has_woken();
                 let lesson = self.habit.lesson();
                 if lesson.level == 0 {
                     return false;
@@ -472,16 +485,30 @@ impl Patience<'_> {
         self.started = Some(now);
         self.read = Some(now);
         self.limit = Duration::from_nanos(u64::from(BUDGET[lesson.level.min(TOP) as usize]));
-        if let Some(deadline) = self.deadline {
-            self.limit = self.limit.min(deadline.saturating_duration_since(now));
+    }
+
+    /// So much of the wait is for another thread to wake up.
+    fn for_a_wake(&self) -> Duration {
+        if self.has_woken && !self.is_crowded {
+            WAKE
+        } else {
+            Duration::ZERO
         }
+    }
+
+    /// Whether a trial follows the sleep, which would have been short but for the other thread's waking up, for all one knows. Now and then, and at random: the
+    /// clock is that, in its last digits.
+    fn is_followed_by_a_trial(&self, slept: Duration) -> bool {
+        slept < SHORT_SLEEP + self.for_a_wake()
+            && slept.subsec_nanos().is_multiple_of(SLEEPS_A_TRIAL)
     }
 
     fn spent(&self, now: Instant) -> bool {
         self.offers >= MOST_OFFERS
-            || self
-                .started
-                .is_some_and(|started| now.saturating_duration_since(started) >= self.limit)
+            || self.deadline.is_some_and(|deadline| deadline <= now)
+            || self.started.is_some_and(|started| {
+                now.saturating_duration_since(started) >= self.limit + self.for_a_wake()
+            })
     }
 
     /// Offers the core to others and sees from the clock what became of the offer.
@@ -501,6 +528,7 @@ impl Patience<'_> {
     /// An offer of the core is over, after the time `away`, in which another thread ran if it `switched`, one of ours or a stranger.
     fn came_back(&mut self, away: Duration, switched: bool, was_ours: impl FnOnce() -> bool) {
         self.contended = switched;
+        self.is_crowded |= switched;
         if !switched {
             // No other thread wanted the core, so the peer is on another one.
             self.place = Place::Apart;
@@ -607,6 +635,8 @@ impl Patience<'_> {
                     .saturating_sub(if idle { IDLE_WORTH * IDLE_WORTH } else { 1 });
         } else if short {
             after.level = (before.level + 2).min(TOP);
+        } else if slept.is_some_and(|slept| self.is_followed_by_a_trial(slept)) {
+            after.level = TOP;
         }
         self.habit.learn(before, after);
     }

@@ -1,5 +1,6 @@
 //! A word to sleep on.
 
+use core::cell::Cell;
 use core::fmt;
 use core::ops::Deref;
 use std::time::{Duration, Instant};
@@ -28,6 +29,15 @@ mod fallback;
 mod model;
 #[cfg(tamtam_loom)]
 use model as system;
+
+thread_local! {
+    static HAS_WOKEN: Cell<bool> = const { Cell::new(false) };
+}
+
+/// Whether this thread has woken threads since this was asked last, or has tried to.
+pub(crate) fn has_woken() -> bool {
+    HAS_WOKEN.take()
+}
 
 /// Who may sleep on a [`Futex`].
 ///
@@ -209,12 +219,14 @@ impl Futex {
     /// since every sleeper looks again.
     #[inline]
     pub fn wake_one(&self, scope: Scope) {
+        HAS_WOKEN.set(true);
         system::wake(self, 1, scope);
     }
 
     /// Wakes all threads that sleep on this word.
     #[inline]
     pub fn wake_all(&self, scope: Scope) {
+        HAS_WOKEN.set(true);
         system::wake(self, i32::MAX as u32, scope);
     }
 }

@@ -1,6 +1,7 @@
 //! What is learned from what a wait brought, and what the next wait does with it.
 
 use super::*;
+use crate::{Futex, Scope};
 
 #[test]
 fn a_lesson_survives_its_packing() {
@@ -268,12 +269,18 @@ fn a_budget_is_that_of_its_level_and_ends_with_the_deadline() {
         assert!(level == 0 || !patience.spent(end - Duration::from_nanos(1)));
     }
     let habit = habit_of(MIDDLE);
-    let mut patience = Patience {
-        deadline: Some(Instant::now()),
-        ..waiting(&habit, Stage::Free, Place::Apart)
-    };
-    patience.open(habit.lesson());
-    assert_eq!(patience.limit, Duration::ZERO);
+    let deadline = Instant::now();
+    for has_woken in [false, true] {
+        let mut patience = Patience {
+            deadline: Some(deadline),
+            has_woken,
+            ..waiting(&habit, Stage::Free, Place::Apart)
+        };
+        patience.open(habit.lesson());
+        assert!(patience.spent(deadline));
+        patience.started = Some(deadline - Duration::from_nanos(1));
+        assert!(!patience.spent(deadline - Duration::from_nanos(1)));
+    }
 }
 
 #[test]
@@ -372,6 +379,52 @@ fn the_length_of_a_sleep_tells_whether_it_was_worth_it() {
         let habit = habit_of(lesson(before));
         waiting(&habit, Stage::Spell, Place::Apart).woken_after(slept);
         learned(&habit, lesson(after));
+    }
+}
+
+#[test]
+fn a_wait_is_for_a_wake_up_too_if_the_thread_has_given_one_and_no_other_thread_takes_its_core() {
+    let habit = habit_of(MIDDLE);
+    let word = Futex::new(0);
+    // What was woken before this test.
+    has_woken();
+    for (wakes, crowded, allowance) in [
+        (false, false, Duration::ZERO),
+        (true, false, WAKE),
+        // That was for one wait.
+        (false, false, Duration::ZERO),
+        (true, true, Duration::ZERO),
+    ] {
+        if wakes {
+            word.wake_one(Scope::Private);
+        }
+        let mut patience = habit.begin(Wait::Adaptive, None);
+        patience.look_again();
+        patience.open(MIDDLE);
+        if crowded {
+            patience.came_back(LOST, true, || false);
+        }
+        let started = patience.started.unwrap();
+        let limit = Duration::from_nanos(u64::from(BUDGET[3])) + allowance;
+        let moment = Duration::from_nanos(1);
+        assert!(
+            !patience.spent(started + limit - moment),
+            "{wakes} {crowded}"
+        );
+        assert!(patience.spent(started + limit), "{wakes} {crowded}");
+        // One in 32 of the sleeps that the wake-up has made long is followed by a trial.
+        let is_for_it = wakes && !crowded;
+        for (slept, tries) in [
+            (SHORT_SLEEP + 16 * moment, is_for_it),
+            (SHORT_SLEEP + 17 * moment, false),
+            (SHORT_SLEEP + WAKE - 32 * moment, is_for_it),
+            (SHORT_SLEEP + WAKE, false),
+        ] {
+            habit.word.store(MIDDLE.pack(), Relaxed);
+            patience.woken_after(Some(slept));
+            let level = if tries { TOP } else { MIDDLE.level };
+            assert_eq!(habit.lesson().level, level, "{wakes} {crowded} {slept:?}");
+        }
     }
 }
 
