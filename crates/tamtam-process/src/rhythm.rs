@@ -3,11 +3,11 @@
 use std::time::Duration;
 
 /// The shortest pause.
-const SHORTEST: Duration = Duration::from_millis(1);
+const SHORTEST_PAUSE: Duration = Duration::from_millis(1);
 /// The longest, in shortest ones.
-const MOST: u32 = 8;
-/// So much in a shortest pause is much.
-const MUCH: u64 = 4;
+const MOST_PAUSES: u32 = 8;
+/// So many times in a shortest pause is often.
+const BUSY_COUNT: u64 = 4;
 
 /// A thread looks once a millisecond whether it is needed, and more seldom, at last every eighth, as long as much gets done without it. Each look takes a
 /// processor from the threads that do it, for some microseconds: where two do nothing but ask and answer, a look of each process in each millisecond takes one
@@ -26,13 +26,17 @@ impl Rhythm {
 
     /// How long the thread may sleep until it looks again.
     pub(crate) fn pause(self) -> Duration {
-        SHORTEST * self.pause
+        SHORTEST_PAUSE * self.pause
     }
 
     /// So much was done without the thread in the last pause.
     pub(crate) fn learn(&mut self, done: u64) {
-        let is_much = done >= MUCH * u64::from(self.pause);
-        self.pause = if is_much { MOST.min(2 * self.pause) } else { 1 };
+        let is_much = done >= BUSY_COUNT * u64::from(self.pause);
+        self.pause = if is_much {
+            MOST_PAUSES.min(2 * self.pause)
+        } else {
+            1
+        };
     }
 }
 
@@ -49,6 +53,6 @@ mod tests {
             rhythm.learn(done);
         }
         assert_eq!(pauses, [1, 2, 1, 2, 4, 8, 8, 8, 1]);
-        assert_eq!(rhythm.pause(), SHORTEST);
+        assert_eq!(rhythm.pause(), SHORTEST_PAUSE);
     }
 }
