@@ -97,6 +97,23 @@ pub fn processor_time(process: &str) -> Duration {
     Duration::from_nanos(nanoseconds.sum())
 }
 
+/// Bytes of memory that a process has: those in use now, and the most that were since it began, or since it was told to forget. The process is `self` or a
+/// number.
+///
+/// # Panics
+///
+/// If there is no such process.
+#[cfg(target_os = "linux")]
+pub fn memory(process: &str) -> (u64, u64) {
+    let status = std::fs::read_to_string(format!("/proc/{process}/status")).expect("a process");
+    let bytes = |name: &str| {
+        let line = status.lines().find_map(|line| line.strip_prefix(name));
+        let kibibytes = line.and_then(|line| line.split_whitespace().next()?.parse::<u64>().ok());
+        kibibytes.expect("a number") << 10
+    };
+    (bytes("VmRSS:"), bytes("VmHWM:"))
+}
+
 /// Runs `test` on a thread of its own and fails, instead of hanging, when it does not end within `limit`.
 ///
 /// # Panics

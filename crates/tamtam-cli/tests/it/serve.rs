@@ -328,15 +328,6 @@ fn a_table_and_a_query_of_a_database_are_served() {
     assert_eq!(server.end(), Some(0));
 }
 
-/// The most memory that a process has had until now, in KiB.
-#[cfg(target_os = "linux")]
-fn peak_of(process: u32) -> u64 {
-    let status = std::fs::read_to_string(format!("/proc/{process}/status")).unwrap();
-    let line = status.lines().find(|line| line.starts_with("VmHWM:"));
-    let words: Vec<_> = line.unwrap().split_whitespace().collect();
-    words[1].parse().unwrap()
-}
-
 /// With `scripts/test --soak` it has as many rows as the bar of the project speaks of.
 #[cfg(target_os = "linux")]
 #[test]
@@ -372,7 +363,8 @@ fn a_long_query_goes_from_the_cursor_to_the_socket_in_the_memory_of_a_few_parts(
     let server = Serving::at(place, &words);
     let one = server.ask("GET", "/rest/Query/rows", "Range: rows=0-0\r\n", b"");
     assert!(one.1.starts_with(br#"[{"n":1,"body":"000"#), "{one:?}");
-    let before = peak_of(server.program.id());
+    let peak = || tamtam_testing::memory(&server.program.id().to_string()).1 >> 10;
+    let before = peak();
 
     let address = server.url.strip_prefix("http://").unwrap();
     let mut stream = TcpStream::connect(address).unwrap();
@@ -395,13 +387,9 @@ fn a_long_query_goes_from_the_cursor_to_the_socket_in_the_memory_of_a_few_parts(
     let end = format!("\n{rows},{rows:0width$}\n", width = length as usize);
     let last = String::from_utf8(last).unwrap();
     assert!(last.contains(&end), "{last}");
-    let peak = peak_of(server.program.id());
-    println!("{bytes} bytes: {} KiB more than for one row", peak - before);
-    assert!(
-        peak - before < MOST_KIB,
-        "{bytes} bytes took {} KiB",
-        peak - before
-    );
+    let more = peak() - before;
+    println!("{bytes} bytes: {more} KiB more than for one row");
+    assert!(more < MOST_KIB, "{bytes} bytes took {more} KiB");
     assert_eq!(server.end(), Some(0));
 }
 

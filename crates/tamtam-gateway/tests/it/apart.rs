@@ -40,14 +40,8 @@ impl Apart {
 
     /// Bytes of memory: now, and at most since [`forget`](Self::forget).
     pub(crate) fn memory(&self) -> (usize, usize) {
-        let status = std::fs::read_to_string(format!("/proc/{}/status", self.child.id()));
-        let status = status.expect("it is there");
-        let bytes = |name: &str| {
-            let line = status.lines().find_map(|line| line.strip_prefix(name));
-            let kilobytes = line.and_then(|line| line.split_whitespace().next());
-            kilobytes.unwrap().parse::<usize>().unwrap() << 10
-        };
-        (bytes("VmRSS:"), bytes("VmHWM:"))
+        let (now, most) = tamtam_testing::memory(&self.child.id().to_string());
+        (now as usize, most as usize)
     }
 
     /// The most from now on.

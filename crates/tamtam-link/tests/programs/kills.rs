@@ -18,7 +18,7 @@ use tamtam_actor::{
 };
 use tamtam_link::{Link, LinkEnd, carrier};
 
-use crate::resources::{Resources, resident, temporary_files};
+use crate::resources::{Resources, temporary_files};
 use crate::victim::{ASKED, Load, ROLE, Role, address};
 
 pub(crate) const TESTS: &[(&str, fn())] = &[(
@@ -37,6 +37,7 @@ fn a_program_that_is_killed_on_a_link_loses_nothing_in_silence() {
     let kills = kills.unwrap_or(if is_long { 3_000 } else { 100 });
     let mut random = Random(0x2545_f491_4f6c_dd1d);
     let pool = Pool::with_threads(1);
+    let resident = || tamtam_testing::memory("self").0;
     let (mut sums, mut before) = (Sums::default(), None);
     for kill in 0..kills {
         sums.add(&round(kill, &mut random, &pool));

@@ -83,16 +83,3 @@ pub(crate) fn temporary_files(process: &str) -> Vec<PathBuf> {
     });
     files
 }
-
-/// The memory of this process that is in use, in bytes.
-pub(crate) fn resident() -> u64 {
-    let status = fs::read_to_string("/proc/self/status").unwrap();
-    let line = status.lines().find_map(|line| line.strip_prefix("VmRSS:"));
-    let kib: u64 = line
-        .unwrap()
-        .trim()
-        .trim_end_matches(" kB")
-        .parse()
-        .unwrap();
-    kib << 10
-}
