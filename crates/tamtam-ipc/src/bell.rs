@@ -48,7 +48,7 @@ pub(crate) fn is_wary() -> bool {
 pub(crate) struct Bell {
     word: Futex,
     /// What waiting brought, learned by all who wait here. Another process can make it wrong, and so make a thread wait too long awake (by at
-    /// most 100 µs) or sleep too soon.
+    /// most 150 µs) or sleep too soon.
     habit: Habit,
 }
 

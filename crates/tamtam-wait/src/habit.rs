@@ -19,6 +19,11 @@ const FREE_PAUSES: u32 = 72;
 /// worse than twice the best.
 const BUDGET: [u32; 7] = [0, 2_000, 4_000, 8_000, 16_000, 32_000, 50_000];
 const TOP: u32 = BUDGET.len() as u32 - 1;
+/// Above the top: it has been rewarded so often that a wait in which it is spent is taken for one whose answer was held up, by an interrupt or a hypervisor, and
+/// goes on for as long again.
+const TRUST: u32 = TOP + 1;
+/// One of so many rewards at the top is one too many for chance.
+const REWARDS_A_TRUST: u32 = 8;
 /// A yield that took longer than this lost the core to a thread with much to do.
 const LOST: Duration = Duration::from_micros(150);
 /// A wait of a thread that has woken another one before it is for that, too: so much of it is not for an answer. Two that sleep until the other one has
@@ -233,6 +238,7 @@ impl Habit {
             has_said_last: false,
             has_woken: false,
             is_crowded: false,
+            trusts: false,
         }
     }
 
@@ -316,6 +322,8 @@ pub struct Patience<'a> {
     has_woken: bool,
     /// Another thread has taken the core.
     is_crowded: bool,
+    /// The largest budget has been rewarded again and again.
+    trusts: bool,
 }
 
 impl fmt::Debug for Patience<'_> {
@@ -485,21 +493,23 @@ impl Patience<'_> {
         self.started = Some(now);
         self.read = Some(now);
         self.limit = Duration::from_nanos(u64::from(BUDGET[lesson.level.min(TOP) as usize]));
+        self.trusts = lesson.level == TRUST;
     }
 
-    /// So much of the wait is for another thread to wake up.
-    fn for_a_wake(&self) -> Duration {
-        if self.has_woken && !self.is_crowded {
-            WAKE
-        } else {
-            Duration::ZERO
+    /// So much longer than the budget the wait may be: for another thread to wake up, and for an answer that is held up. Not where other threads want the core.
+    fn patience(&self) -> Duration {
+        match self.is_crowded {
+            true => Duration::ZERO,
+            false => WAKE * (u32::from(self.has_woken) + u32::from(self.trusts)),
         }
     }
 
     /// Whether a trial follows the sleep, which would have been short but for the other thread's waking up, for all one knows. Now and then, and at random: the
     /// clock is that, in its last digits.
     fn is_followed_by_a_trial(&self, slept: Duration) -> bool {
-        slept < SHORT_SLEEP + self.for_a_wake()
+        let is_for_a_wake = self.has_woken && !self.is_crowded;
+        is_for_a_wake
+            && slept < SHORT_SLEEP + WAKE
             && slept.subsec_nanos().is_multiple_of(SLEEPS_A_TRIAL)
     }
 
@@ -507,7 +517,7 @@ impl Patience<'_> {
         self.offers >= MOST_OFFERS
             || self.deadline.is_some_and(|deadline| deadline <= now)
             || self.started.is_some_and(|started| {
-                now.saturating_duration_since(started) >= self.limit + self.for_a_wake()
+                now.saturating_duration_since(started) >= self.limit + self.patience()
             })
     }
 
@@ -595,7 +605,11 @@ impl Patience<'_> {
         } else {
             after.place = Place::Apart;
         }
-        after.level = (before.level + 1).min(TOP);
+        // How often a thread has looked is no round number: that is chance enough.
+        after.level = match before.level {
+            TOP if !self.looks.is_multiple_of(REWARDS_A_TRUST) => TOP,
+            level => (level + 1).min(TRUST),
+        };
         self.habit.learn(before, after);
     }
 
@@ -634,7 +648,7 @@ impl Patience<'_> {
                     .skips
                     .saturating_sub(if idle { IDLE_WORTH * IDLE_WORTH } else { 1 });
         } else if short {
-            after.level = (before.level + 2).min(TOP);
+            after.level = (before.level + 2).min(TOP).max(before.level);
         } else if slept.is_some_and(|slept| self.is_followed_by_a_trial(slept)) {
             after.level = TOP;
         }

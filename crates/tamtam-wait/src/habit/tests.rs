@@ -5,7 +5,7 @@ use crate::{Futex, Scope};
 
 #[test]
 fn a_lesson_survives_its_packing() {
-    for level in 0..=TOP {
+    for level in 0..=TRUST {
         for place in [Place::Apart, Place::Together] {
             for exponent in 0..=MOST_SKIPS {
                 let lesson = Lesson {
@@ -183,6 +183,42 @@ fn success_awake_raises_the_budget_to_the_top_and_not_beyond() {
             },
         );
     }
+}
+
+#[test]
+fn the_top_is_trusted_after_one_of_eight_successes_and_no_longer_once_it_was_not_enough() {
+    let habit = habit_of(Lesson {
+        level: TOP,
+        ..MIDDLE
+    });
+    let succeeds_after = |looks| {
+        let patience = Patience {
+            looks,
+            ..waiting(&habit, Stage::Spell, Place::Apart)
+        };
+        patience.rewarded();
+    };
+    for (looks, level) in [(9, TOP), (15, TOP), (16, TRUST), (17, TRUST), (8, TRUST)] {
+        succeeds_after(looks);
+        learned(&habit, Lesson { level, ..MIDDLE });
+    }
+    // A short sleep does not take it back.
+    waiting(&habit, Stage::Spell, Place::Apart).woken_after(Some(SHORT_SLEEP / 2));
+    learned(
+        &habit,
+        Lesson {
+            level: TRUST,
+            ..MIDDLE
+        },
+    );
+    assert!(!waiting(&habit, Stage::Spell, Place::Apart).exhausted());
+    learned(
+        &habit,
+        Lesson {
+            level: TOP,
+            ..MIDDLE
+        },
+    );
 }
 
 #[test]
@@ -383,36 +419,38 @@ fn the_length_of_a_sleep_tells_whether_it_was_worth_it() {
 }
 
 #[test]
-fn a_wait_is_for_a_wake_up_too_if_the_thread_has_given_one_and_no_other_thread_takes_its_core() {
+fn a_wait_is_longer_for_a_wake_up_and_where_it_is_trusted_if_no_other_thread_takes_the_core() {
     let habit = habit_of(MIDDLE);
     let word = Futex::new(0);
+    let moment = Duration::from_nanos(1);
     // What was woken before this test.
     has_woken();
-    for (wakes, crowded, allowance) in [
-        (false, false, Duration::ZERO),
-        (true, false, WAKE),
+    for (level, wakes, crowded, longer) in [
+        (3, false, false, Duration::ZERO),
+        (3, true, false, WAKE),
         // That was for one wait.
-        (false, false, Duration::ZERO),
-        (true, true, Duration::ZERO),
+        (TOP, false, false, Duration::ZERO),
+        (TOP, true, true, Duration::ZERO),
+        (TRUST, false, false, WAKE),
+        (TRUST, true, false, 2 * WAKE),
+        (TRUST, true, true, Duration::ZERO),
     ] {
+        let said = format!("{level} {wakes} {crowded}");
         if wakes {
             word.wake_one(Scope::Private);
         }
         let mut patience = habit.begin(Wait::Adaptive, None);
         patience.look_again();
-        patience.open(MIDDLE);
+        patience.open(Lesson { level, ..MIDDLE });
         if crowded {
             patience.came_back(LOST, true, || false);
         }
         let started = patience.started.unwrap();
-        let limit = Duration::from_nanos(u64::from(BUDGET[3])) + allowance;
-        let moment = Duration::from_nanos(1);
-        assert!(
-            !patience.spent(started + limit - moment),
-            "{wakes} {crowded}"
-        );
-        assert!(patience.spent(started + limit), "{wakes} {crowded}");
-        // One in 32 of the sleeps that the wake-up has made long is followed by a trial.
+        let budget = BUDGET[level.min(TOP) as usize];
+        let limit = Duration::from_nanos(budget.into()) + longer;
+        assert!(!patience.spent(started + limit - moment), "{said}");
+        assert!(patience.spent(started + limit), "{said}");
+        // One in 32 of the sleeps that a wake-up may have made long is followed by a trial.
         let is_for_it = wakes && !crowded;
         for (slept, tries) in [
             (SHORT_SLEEP + 16 * moment, is_for_it),
@@ -423,7 +461,7 @@ fn a_wait_is_for_a_wake_up_too_if_the_thread_has_given_one_and_no_other_thread_t
             habit.word.store(MIDDLE.pack(), Relaxed);
             patience.woken_after(Some(slept));
             let level = if tries { TOP } else { MIDDLE.level };
-            assert_eq!(habit.lesson().level, level, "{wakes} {crowded} {slept:?}");
+            assert_eq!(habit.lesson().level, level, "{said} {slept:?}");
         }
     }
 }
