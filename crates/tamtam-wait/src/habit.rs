@@ -24,8 +24,8 @@ const TOP: u32 = BUDGET.len() as u32 - 1;
 const TRUST: u32 = TOP + 1;
 /// One of so many rewards at the top is one too many for chance.
 const REWARDS_A_TRUST: u32 = 8;
-/// A yield that took longer than this lost the core to a thread with much to do.
-const LOST: Duration = Duration::from_micros(150);
+/// A yield that took longer than this lost the core to a thread with much to do: for a slice of the scheduler, of which the shortest is 0.75 ms.
+const LOST: Duration = Duration::from_micros(600);
 /// A wait of a thread that has woken another one before it is for that, too: so much of it is not for an answer. Two that sleep until the other one has
 /// answered would else never see that they need not: each answer takes a wake-up longer than it would.
 const WAKE: Duration = Duration::from_nanos(BUDGET[TOP as usize] as u64);
@@ -507,10 +507,13 @@ impl Patience<'_> {
     /// Whether a trial follows the sleep, which would have been short but for the other thread's waking up, for all one knows. Now and then, and at random: the
     /// clock is that, in its last digits.
     fn is_followed_by_a_trial(&self, slept: Duration) -> bool {
+        self.may_be_short(slept) && slept.subsec_nanos().is_multiple_of(SLEEPS_A_TRIAL)
+    }
+
+    /// Whether a sleep is short, or would have been if another thread, which this one has woken, had been awake.
+    fn may_be_short(&self, slept: Duration) -> bool {
         let is_for_a_wake = self.has_woken && !self.is_crowded;
-        is_for_a_wake
-            && slept < SHORT_SLEEP + WAKE
-            && slept.subsec_nanos().is_multiple_of(SLEEPS_A_TRIAL)
+        slept < SHORT_SLEEP + WAKE * u32::from(is_for_a_wake)
     }
 
     fn spent(&self, now: Instant) -> bool {
@@ -642,7 +645,7 @@ impl Patience<'_> {
             after.turn = before.next_turn();
         }
         if before.skips > 0 {
-            let idle = short && slept.is_some_and(|slept| slept > IDLE_WAKE);
+            let idle = slept.is_some_and(|slept| slept > IDLE_WAKE && self.may_be_short(slept));
             after.skips =
                 before
                     .skips

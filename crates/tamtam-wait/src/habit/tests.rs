@@ -334,7 +334,7 @@ fn a_wait_offers_the_core_so_many_times_and_no_more() {
 #[test]
 fn the_time_that_a_core_was_away_tells_who_had_it() {
     let started = Instant::now();
-    let (short, lost) = (Duration::from_nanos(700), Duration::from_micros(150));
+    let (short, lost) = (Duration::from_nanos(700), LOST);
     let moment = Duration::from_nanos(1);
     // After how long it came back, whether this program had it: whether it was contended, whether the time is
     // forgiven, whether the peer is taken to be here.
@@ -463,6 +463,29 @@ fn a_wait_is_longer_for_a_wake_up_and_where_it_is_trusted_if_no_other_thread_tak
             let level = if tries { TOP } else { MIDDLE.level };
             assert_eq!(habit.lesson().level, level, "{said} {slept:?}");
         }
+    }
+}
+
+#[test]
+fn that_a_stranger_has_gone_shows_also_where_two_wait_for_each_others_wake_ups() {
+    let skips = |left| Lesson {
+        skips: left,
+        ..MIDDLE
+    };
+    let longest = SHORT_SLEEP + WAKE;
+    for (slept, is_crowded, left) in [
+        (longest - Duration::from_nanos(1), false, 60_000 - 4_096),
+        (longest, false, 59_999),
+        (SHORT_SLEEP, true, 59_999),
+    ] {
+        let habit = habit_of(skips(60_000));
+        let patience = Patience {
+            has_woken: true,
+            is_crowded,
+            ..waiting(&habit, Stage::Spell, Place::Apart)
+        };
+        patience.woken_after(Some(slept));
+        learned(&habit, skips(left));
     }
 }
 
