@@ -19,19 +19,19 @@ const FREE_PAUSES: u32 = 72;
 /// worse than twice the best.
 const BUDGET: [u32; 7] = [0, 2_000, 4_000, 8_000, 16_000, 32_000, 50_000];
 const TOP: u32 = BUDGET.len() as u32 - 1;
-/// Above the top: it has been rewarded so often that a wait in which it is spent is taken for one whose answer was held up, by an interrupt or a hypervisor, and
-/// goes on for as long again.
+/// The level above the top: its budget has been rewarded so often that an answer that has not come within it is taken for one that an interrupt or a hypervisor
+/// holds up, for less than the [price of a wake-up](WAKE).
 const TRUST: u32 = TOP + 1;
 /// One of so many rewards at the top is one too many for chance.
 const REWARDS_A_TRUST: u32 = 8;
 /// A yield that took longer than this lost the core to a thread with much to do: for a slice of the scheduler, of which the shortest is 0.75 ms.
 const LOST: Duration = Duration::from_micros(600);
-/// A wait of a thread that has woken another one before it is for that, too: so much of it is not for an answer. Two that sleep until the other one has
-/// answered would else never see that they need not: each answer takes a wake-up longer than it would.
+/// The price of a wake-up. A wait of a thread that has woken another one before it is for that, too, and may be longer by so much. Two that take turns and have
+/// fallen asleep once would otherwise not see that they need not: each answer takes a wake-up longer than it would.
 const WAKE: Duration = Duration::from_nanos(BUDGET[TOP as usize] as u64);
 /// A sleep this short would have been cheaper awake.
 const SHORT_SLEEP: Duration = Duration::from_micros(90);
-/// Of those that might have been so short if the other thread had been awake, one of so many is followed by a wait with the largest budget.
+/// One of so many that were longer, but only by the wake-up of the other thread, for all one knows, is followed by a wait with the largest budget.
 const SLEEPS_A_TRIAL: u32 = 32;
 /// The most offers of the core in one wait: threads that wait would otherwise pass it around among
 /// themselves without end, each of them forgiven the others' time.
@@ -496,16 +496,16 @@ impl Patience<'_> {
         self.trusts = lesson.level == TRUST;
     }
 
-    /// So much longer than the budget the wait may be: for another thread to wake up, and for an answer that is held up. Not where other threads want the core.
-    fn patience(&self) -> Duration {
+    /// How much longer than the budget the wait may be: for another thread to wake up, and for an answer that is held up. Not where other threads want the core.
+    fn beyond_budget(&self) -> Duration {
         match self.is_crowded {
             true => Duration::ZERO,
             false => WAKE * (u32::from(self.has_woken) + u32::from(self.trusts)),
         }
     }
 
-    /// Whether a trial follows the sleep, which would have been short but for the other thread's waking up, for all one knows. Now and then, and at random: the
-    /// clock is that, in its last digits.
+    /// Whether the largest budget is tried after the sleep, which was short but for the other thread's wake-up. Now and then, and at random: the clock is that, in
+    /// its last digits.
     fn is_followed_by_a_trial(&self, slept: Duration) -> bool {
         self.may_be_short(slept) && slept.subsec_nanos().is_multiple_of(SLEEPS_A_TRIAL)
     }
@@ -520,7 +520,7 @@ impl Patience<'_> {
         self.offers >= MOST_OFFERS
             || self.deadline.is_some_and(|deadline| deadline <= now)
             || self.started.is_some_and(|started| {
-                now.saturating_duration_since(started) >= self.limit + self.patience()
+                now.saturating_duration_since(started) >= self.limit + self.beyond_budget()
             })
     }
 
