@@ -280,6 +280,22 @@ fn blazeds_differs_as_the_table_says() {
     let bytes = written(witness, &dictionary(5.into()));
     assert_eq!(bytes[..3], [0x11, 3, 2]);
     assert_eq!(amf3_of(&bytes), dictionary(5.into()));
+    // Where it prefers vectors it looks at three values of a list, and takes all for numbers if those are.
+    let mut vectors = |values: Vec<amf3::Value>| {
+        let vector = amf3::Value::VectorObject {
+            class: "".into(),
+            vector: Box::new(amf3::Vector {
+                fixed: false,
+                values,
+            }),
+        };
+        witness.ask('v', &amf3::encode(&vector).unwrap())
+    };
+    let error = vectors(vec![1.into(), 2.into(), 3.into(), "4".into()]).unwrap_err();
+    assert!(error.contains("ClassCastException"), "{error}");
+    let error = vectors(vec![1.5.into(), 2.5.into(), 3.5.into(), 4.into()]).unwrap_err();
+    assert!(error.contains("ClassCastException"), "{error}");
+    vectors(vec![1.into(), 2.into(), "3".into(), "4".into()]).unwrap();
     // Each value in a packet is said to have 1 byte.
     let (_, written) = witness.ask('p', &packet(vec![5.0.into()].into())).unwrap();
     assert_eq!(length_of(&written), 1);

@@ -116,6 +116,7 @@ impl OverSocket {
             if streak >= STREAK {
                 streak = 0;
                 state.is_lent = true;
+                rhythm = Rhythm::new();
             }
         }
     }

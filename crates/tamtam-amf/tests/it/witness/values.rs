@@ -54,6 +54,24 @@ fn xml() -> impl Strategy<Value = Arc<str>> + Clone {
     "[a-z]{0,5}".prop_map(|inside| Arc::from(format!("<a b=\"1\">{inside}.</a>")))
 }
 
+/// All of the list, or its first three if those are numbers and another one is none: see `blazeds_differs_as_the_table_says`.
+fn alike(mut values: Vec<amf3::Value>) -> Vec<amf3::Value> {
+    let are_integers = |values: &[_]| {
+        let mut values = values.iter();
+        values.all(|value| matches!(value, amf3::Value::Integer(_)))
+    };
+    let are_doubles = |values: &[_]| {
+        let mut values = values.iter();
+        values.all(|value| matches!(value, amf3::Value::Double(_)))
+    };
+    if let Some((first, rest)) = values.split_at_checked(3)
+        && (are_integers(first) && !are_integers(rest) || are_doubles(first) && !are_doubles(rest))
+    {
+        values.truncate(3);
+    }
+    values
+}
+
 /// Values of AMF0; with those of XML, which Py3AMF cannot write in AMF3, or without.
 pub(super) fn amf0_known(who: Who, with_xml: bool) -> BoxedStrategy<amf0::Value> {
     use amf0::{TypedObject, Value};
@@ -139,7 +157,7 @@ pub(super) fn amf3_known(who: Who, within_amf0: bool) -> BoxedStrategy<amf3::Val
             btree_map(name(), inner.clone(), 0..4)
                 .prop_map(|map| map.into_iter().collect::<Vec<_>>())
         };
-        let list = || vec(inner.clone(), 0..5).prop_map(Value::from);
+        let list = || vec(inner.clone(), 0..5).prop_map(|values| alike(values).into());
         let object = |class: &'static str| {
             (properties(), any::<usize>()).prop_map(move |(mut members, cut)| {
                 let dynamic = members.split_off(cut % (members.len() + 1));
@@ -180,7 +198,10 @@ pub(super) fn amf3_known(who: Who, within_amf0: bool) -> BoxedStrategy<amf3::Val
         ];
         let objects = vector(inner.clone()).prop_map(|vector| Value::VectorObject {
             class: "".into(),
-            vector,
+            vector: Box::new(Vector {
+                fixed: vector.fixed,
+                values: alike(vector.values),
+            }),
         });
         // Neither key nor value can be null there.
         let dictionary = btree_map(name(), 0..100, 0..4).prop_map(|map| {
