@@ -26,6 +26,8 @@ const TRUST: u32 = TOP + 1;
 const REWARDS_A_TRUST: u32 = 8;
 /// A yield that took longer than this lost the core to a thread with much to do: for a slice of the scheduler, of which the shortest is 0.75 ms.
 const LOST: Duration = Duration::from_micros(600);
+/// A yield that took so long let another thread do something; one that took less may have been held up by itself, on a busy host.
+const TAKEN: Duration = Duration::from_micros(5);
 /// The price of a wake-up. A wait of a thread that has woken another one before it is for that, too, and may be longer by so much. Two that take turns and have
 /// fallen asleep once would otherwise not see that they need not: each answer takes a wake-up longer than it would.
 const WAKE: Duration = Duration::from_nanos(BUDGET[TOP as usize] as u64);
@@ -541,7 +543,7 @@ impl Patience<'_> {
     /// An offer of the core is over, after the time `away`, in which another thread ran if it `switched`, one of ours or a stranger.
     fn came_back(&mut self, away: Duration, switched: bool, was_ours: impl FnOnce() -> bool) {
         self.contended = switched;
-        self.is_crowded |= switched;
+        self.is_crowded |= away >= TAKEN;
         if !switched {
             // No other thread wanted the core, so the peer is on another one.
             self.place = Place::Apart;

@@ -442,8 +442,10 @@ fn a_wait_is_longer_for_a_wake_up_and_where_it_is_trusted_if_no_other_thread_tak
         let mut patience = habit.begin(Wait::Adaptive, None);
         patience.look_again();
         patience.open(Lesson { level, ..MIDDLE });
+        // What is shorter may have been held up by itself.
+        patience.came_back(TAKEN - moment, true, || false);
         if crowded {
-            patience.came_back(LOST, true, || false);
+            patience.came_back(TAKEN, true, || false);
         }
         let started = patience.started.unwrap();
         let budget = BUDGET[level.min(TOP) as usize];
