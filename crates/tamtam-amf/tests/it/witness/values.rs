@@ -1,5 +1,6 @@
 //! Values of every kind that a witness knows, and on which it does not differ: where it does, a test of its own says how.
 
+use std::mem::discriminant;
 use std::sync::Arc;
 
 use proptest::collection::{btree_map, vec};
@@ -54,20 +55,18 @@ fn xml() -> impl Strategy<Value = Arc<str>> + Clone {
     "[a-z]{0,5}".prop_map(|inside| Arc::from(format!("<a b=\"1\">{inside}.</a>")))
 }
 
-/// All of the list, or its first three if those are numbers and another one is none: see `blazeds_differs_as_the_table_says`.
+/// All of the list, or the numbers of one kind with which it begins if they are three or more: see `blazeds_differs_as_the_table_says`.
 fn alike(mut values: Vec<amf3::Value>) -> Vec<amf3::Value> {
-    let are_integers = |values: &[_]| {
-        let mut values = values.iter();
-        values.all(|value| matches!(value, amf3::Value::Integer(_)))
-    };
-    let are_doubles = |values: &[_]| {
-        let mut values = values.iter();
-        values.all(|value| matches!(value, amf3::Value::Double(_)))
-    };
-    if let Some((first, rest)) = values.split_at_checked(3)
-        && (are_integers(first) && !are_integers(rest) || are_doubles(first) && !are_doubles(rest))
-    {
-        values.truncate(3);
+    use amf3::Value::{Double, Integer};
+    if let Some(first @ (Integer(_) | Double(_))) = values.first() {
+        let kind = discriminant(first);
+        let alike = values
+            .iter()
+            .take_while(|value| discriminant(*value) == kind);
+        let count = alike.count();
+        if count >= 3 {
+            values.truncate(count);
+        }
     }
     values
 }

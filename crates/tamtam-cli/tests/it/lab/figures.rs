@@ -5,21 +5,7 @@ use super::*;
 #[test]
 fn our_slot_is_measured_and_every_figure_has_every_field() {
     let place = Place::with_peers();
-    let ended = place.run(&[
-        "lab",
-        "run",
-        "handover",
-        "--only",
-        "slot",
-        "--quick",
-        "--runs",
-        "1",
-        "--json",
-        "out.json",
-        "--against",
-        "none",
-    ]);
-    assert_eq!(ended.code, Some(0), "{}\n{}", ended.stdout, ended.stderr);
+    let ended = measure(&place, "slot", &["handover"]);
     let lines = place.json("out.json");
     let text = fs::read_to_string(place.path("out.json")).unwrap();
     for (line, text) in lines.iter().zip(text.lines()) {
@@ -279,9 +265,8 @@ fn what_the_browser_cannot_read_is_said_before_anything_is_measured() {
     assert!(place.log().is_empty(), "{:?}", place.log());
 }
 
-/// Measures what is selected with one contender of ours, and sees that each of these variants has got a figure.
-fn assert_measured(contender: &str, selections: &[&str], variants: &[&str]) {
-    let place = Place::with_peers();
+/// Measures what is selected with one contender of ours; the figures are in `out.json`.
+fn measure(place: &Place, contender: &str, selections: &[&str]) -> Ended {
     let options = [
         "--only",
         contender,
@@ -295,6 +280,13 @@ fn assert_measured(contender: &str, selections: &[&str], variants: &[&str]) {
     ];
     let ended = place.run(&[&["lab", "run"], selections, &options].concat());
     assert_eq!(ended.code, Some(0), "{}\n{}", ended.stdout, ended.stderr);
+    ended
+}
+
+/// Measures what is selected with one contender of ours, and sees that each of these variants has got a figure.
+fn assert_measured(contender: &str, selections: &[&str], variants: &[&str]) {
+    let place = Place::with_peers();
+    measure(&place, contender, selections);
     let lines = place.json("out.json");
     for variant in variants {
         let line = lines
