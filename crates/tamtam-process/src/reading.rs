@@ -2,7 +2,7 @@
 //!
 //! A thread of its own reads. But where threads ask question after question, that would wake it for each answer, and it the asker: twice the way. So askers
 //! read themselves, [one at a time](over_socket) where a socket carries the link, and [all of them](in_memory) where memory does, and the thread
-//! **rests** as long as they do. It looks once a millisecond whether it is still to, and every eighth at last where [they have read all the time](Rhythm): that
+//! **rests** as long as they do. It looks once a millisecond whether it is still to, and every eighth at last where [they have read all the time](crate::rhythm::Rhythm): that
 //! is how late a message may be that comes when no asker reads any more.
 
 mod in_memory;

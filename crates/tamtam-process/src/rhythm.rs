@@ -6,7 +6,7 @@ use std::time::Duration;
 const SHORTEST_PAUSE: Duration = Duration::from_millis(1);
 /// The longest, in shortest ones.
 const MOST_PAUSES: u32 = 8;
-/// So many times in a shortest pause is often.
+/// What is done so many times in a shortest pause is done often.
 const BUSY_COUNT: u64 = 4;
 
 /// A thread looks once a millisecond whether it is needed, and more seldom, at last every eighth, as long as much gets done without it. Each look takes a

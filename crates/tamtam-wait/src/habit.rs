@@ -22,7 +22,7 @@ const TOP: u32 = BUDGET.len() as u32 - 1;
 /// The level above the top: its budget has been rewarded so often that an answer that has not come within it is taken for one that an interrupt or a hypervisor
 /// holds up, for less than the [price of a wake-up](WAKE).
 const TRUST: u32 = TOP + 1;
-/// One of so many rewards at the top is one too many for chance.
+/// After one of so many rewards at the top the budget is trusted: an answer that comes soon by chance is seldom followed by as many.
 const REWARDS_A_TRUST: u32 = 8;
 /// A yield that took longer than this lost the core to a thread with much to do: for a slice of the scheduler, of which the shortest is 0.75 ms.
 const LOST: Duration = Duration::from_micros(600);

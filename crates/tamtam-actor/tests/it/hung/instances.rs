@@ -34,7 +34,7 @@ fn a_handler_that_comes_back_does_no_harm_and_its_value_goes_on_its_thread() {
     });
 }
 
-/// What a replaced instance would have gone on with is for nobody.
+/// What a replaced instance would have gone on with is dropped.
 #[test]
 fn nothing_is_gone_on_with_by_an_instance_that_was_replaced() {
     struct Asks(Address<Reply<u32>>, Arc<AtomicU32>);

@@ -2,6 +2,26 @@
 
 use super::*;
 
+/// Why a message was lost, the name of the actor, and the type of the message.
+type Told = (Loss, Option<Arc<str>>, String);
+
+/// What is lost by this actor, as others are told.
+fn letters(of: &Address<Job>) -> (DeadLetterWatch, mpsc::Receiver<Told>) {
+    let (sender, receiver) = mpsc::channel();
+    let (sender, id) = (Mutex::new(sender), of.id());
+    let watch = on_dead_letter(move |letter| {
+        if letter.actor == id {
+            let told = (
+                letter.why,
+                letter.name.clone(),
+                letter.message_type.to_owned(),
+            );
+            let _ = sender.lock().unwrap().send(told);
+        }
+    });
+    (watch, receiver)
+}
+
 #[test]
 fn what_waits_behind_a_hung_handler_is_for_the_next_instance_in_order() {
     within_limit(|| {
@@ -45,7 +65,7 @@ fn whoever_asked_the_hung_handler_hears_so_at_once() {
         assert_eq!(error.actor(), Some(worker.id()));
         assert_eq!(error.name().as_deref(), Some("miner"));
         assert!(error.to_string().contains("\"miner\""), "{error}");
-        // Its answer comes too late, and to nobody.
+        // Its answer comes too late, and is dropped.
         gate.open();
         until(|| left_behind(&pool) == 0);
         assert_eq!(which(&worker), 1);

@@ -150,23 +150,3 @@ fn which(worker: &Address<Job>) -> u32 {
 fn left_behind(pool: &Pool) -> usize {
     pool.snapshot().left_behind
 }
-
-/// Why a message was lost, the name of the actor, and the type of the message.
-type Told = (Loss, Option<Arc<str>>, String);
-
-/// What is lost by this actor, as others are told.
-fn letters(of: &Address<Job>) -> (DeadLetterWatch, mpsc::Receiver<Told>) {
-    let (sender, receiver) = mpsc::channel();
-    let (sender, id) = (Mutex::new(sender), of.id());
-    let watch = on_dead_letter(move |letter| {
-        if letter.actor == id {
-            let told = (
-                letter.why,
-                letter.name.clone(),
-                letter.message_type.to_owned(),
-            );
-            let _ = sender.lock().unwrap().send(told);
-        }
-    });
-    (watch, receiver)
-}
