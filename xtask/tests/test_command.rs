@@ -322,3 +322,52 @@ fn only_what_is_named_is_run_or_shown() {
     assert_eq!(place.run(&["--only", "two"]).code, Some(0));
     assert!(place.path().join("two").exists() && !place.path().join("one").exists());
 }
+
+/// A place with a script in place of `scripts/setup`, which gets to its second need when the pipe `go` is read from, and with what is to run.
+fn place_with_setup(table: &str, at_the_end: &str) -> (Place, String) {
+    use std::os::unix::fs::PermissionsExt;
+    let place = Place::new(table);
+    let script = place.path().join("setup");
+    let text = format!(
+        "#!/bin/sh\n\
+         if [ \"$1\" != --tell ]; then echo \"$*\" > $FOLDER/required; exit; fi\n\
+         shift\n\
+         for need; do cat $FOLDER/go; echo $need; done\n\
+         {at_the_end}\n"
+    );
+    fs::write(&script, text).unwrap();
+    fs::set_permissions(&script, fs::Permissions::from_mode(0o755)).unwrap();
+    nix::unistd::mkfifo(&place.path().join("go"), nix::sys::stat::Mode::S_IRWXU).unwrap();
+    let script = script.to_str().unwrap().to_owned();
+    (place, script)
+}
+
+#[test]
+fn a_step_waits_for_what_it_needs_while_others_run() {
+    let (place, script) = place_with_setup(
+        "later|60|half rust web|needs|echo later >> $FOLDER/order\n\
+         measures|60|alone|is alone|echo measures >> $FOLDER/order; cat $FOLDER/is-done\n\
+         first|60|half rust lint|needs nothing more|echo first >> $FOLDER/order; echo > $FOLDER/go\n",
+        "echo > $FOLDER/is-done",
+    );
+    let shown = place.run(&["--setup", &script]);
+    assert_eq!(shown.code, Some(0), "{}", shown.text);
+    let read = |name: &str| fs::read_to_string(place.path().join(name)).unwrap();
+    assert_eq!(read("required"), "rust lint\n");
+    assert_eq!(read("order"), "first\nlater\nmeasures\n");
+}
+
+#[test]
+fn setup_that_fails_ends_the_run() {
+    let (place, script) = place_with_setup(
+        "later|60|half web|needs|echo later >> $FOLDER/order\n\
+         first|60|half|needs nothing|echo > $FOLDER/go\n",
+        "exit 1",
+    );
+    // The need is not said to have been seen to.
+    let text = fs::read_to_string(&script).unwrap();
+    fs::write(&script, text.replace("echo $need; ", "")).unwrap();
+    let shown = place.run(&["--setup", &script]);
+    assert_eq!(shown.code, Some(1), "{}", shown.text);
+    assert!(!place.path().join("order").exists());
+}

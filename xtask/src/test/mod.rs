@@ -6,6 +6,7 @@
 //! | `plan` | which of them run, and for which crates |
 //! | `schedule` | which run beside which |
 //! | `run` | a step is a process with a log and a time limit; what came of it is shown |
+//! | `setup` | what is installed meanwhile |
 //! | `session` | all processes that a step has started, found and ended |
 //! | `stage`, `jobs`, `programs`, `features`, `alike`, `libtest` | what steps are made of |
 //! | `steps` | the steps themselves |
@@ -19,6 +20,7 @@ mod programs;
 mod run;
 mod schedule;
 mod session;
+mod setup;
 mod stage;
 mod step;
 mod steps;
@@ -29,7 +31,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::{Command, ExitCode};
 
-use anyhow::{Context, Result, ensure};
+use anyhow::{Context, Result};
 
 use plan::Planned;
 use stage::{Skipped, Stage};
@@ -67,6 +69,9 @@ pub struct Arguments {
     /// A table of steps in place of ours: the tests of this program bring one.
     #[arg(long, value_name = "FILE", hide = true)]
     table: Option<PathBuf>,
+    /// A program in place of `scripts/setup`: the tests of this program bring one.
+    #[arg(long, value_name = "FILE", hide = true)]
+    setup: Option<PathBuf>,
 }
 
 /// Runs the steps asked for, or shows them.
@@ -108,22 +113,22 @@ pub fn run(arguments: &Arguments) -> Result<ExitCode> {
         }
         return Ok(ExitCode::SUCCESS);
     }
-    if arguments.table.is_none() {
-        let needs = plan::needs(&plan);
-        let status = Command::new(root.join("scripts/setup"))
-            .args(&needs)
-            .status();
-        ensure!(
-            status.context("scripts/setup")?.success(),
-            "something that is required is missing"
-        );
-    }
+    let script = || match &arguments.setup {
+        Some(script) => Command::new(script),
+        None => Command::new(root.join("scripts/setup")),
+    };
+    let later = if arguments.table.is_some() && arguments.setup.is_none() {
+        Vec::new()
+    } else {
+        setup::require(&mut script(), &plan::needs(&plan))?
+    };
     let target = target_folder(root);
     let manner = run::Manner {
         logs: target.join("test-logs"),
         keeps_going: arguments.keep_going,
         is_verbose: arguments.verbose,
         more_time: more_time(arguments),
+        later,
     };
     fs::create_dir_all(&manner.logs)?;
     // Cargo may replace the program while it runs: a copy stays.
@@ -132,7 +137,9 @@ pub fn run(arguments: &Arguments) -> Result<ExitCode> {
     fs::copy(env::current_exe()?, &own).context("a copy of this program")?;
     let command = |planned: &Planned| step_command(&own, arguments, planned, &target);
     let tidy = |planned: &Planned| make_room(&target, planned.step.folders);
-    Ok(run::Run::new(&plan, &manner, &command, &tidy).run()?.into())
+    Ok(run::Run::new(&plan, &manner, &command, &script, &tidy)
+        .run()?
+        .into())
 }
 
 /// What runs one step, in the environment of all steps.

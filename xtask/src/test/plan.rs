@@ -101,11 +101,11 @@ fn scope_of(step: &Step, asked: &[Part<'_>]) -> Option<Vec<String>> {
 }
 
 /// What `scripts/setup` is to see to, each once. Rust comes first: the others rely on it.
-pub(crate) fn needs(planned: &[Planned]) -> Vec<&'static str> {
-    let mut needs = vec!["rust"];
-    for need in planned.iter().flat_map(|planned| planned.step.needs) {
+pub(crate) fn needs(planned: &[Planned]) -> Vec<String> {
+    let mut needs = vec!["rust".to_owned()];
+    for need in planned.iter().flat_map(|planned| &planned.step.needs) {
         if !needs.contains(need) {
-            needs.push(need);
+            needs.push(need.clone());
         }
     }
     needs

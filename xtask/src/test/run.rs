@@ -13,8 +13,9 @@ use anyhow::{Context, Result};
 use super::jobs;
 use super::libtest::{self, Sums, Timed};
 use super::plan::Planned;
-use super::schedule::Schedule;
+use super::schedule::{Load, Schedule};
 use super::session;
+use super::setup::{Later, Said};
 
 /// The exit code of a step that this machine cannot run; the last line of its log says why.
 pub(crate) const SKIPPED: u8 = 77;
@@ -38,10 +39,13 @@ pub(crate) struct Manner {
     pub(crate) is_verbose: bool,
     /// Seconds that a soak adds to the limit of each step.
     pub(crate) more_time: u64,
+    /// What is seen to while steps run.
+    pub(crate) later: Vec<String>,
 }
 
 enum Event {
     Ended { step: usize, how: How },
+    Setup(Said),
     Interrupted,
 }
 
@@ -67,6 +71,8 @@ pub(crate) struct Run<'a> {
     manner: &'a Manner,
     /// What runs a step, but for its output.
     command: &'a dyn Fn(&Planned) -> Command,
+    /// The script that sees to what steps need.
+    script: &'a dyn Fn() -> Command,
     /// Called when a step has passed.
     tidy: &'a dyn Fn(&Planned),
     running: Vec<Running>,
@@ -81,12 +87,14 @@ impl<'a> Run<'a> {
         plan: &'a [Planned],
         manner: &'a Manner,
         command: &'a dyn Fn(&Planned) -> Command,
+        script: &'a dyn Fn() -> Command,
         tidy: &'a dyn Fn(&Planned),
     ) -> Self {
         Run {
             plan,
             manner,
             command,
+            script,
             tidy,
             running: Vec::new(),
             sums: Sums::default(),
@@ -106,11 +114,20 @@ impl<'a> Run<'a> {
             // The run may be over.
             let _ = on_signal.send(Event::Interrupted);
         })?;
+        let on_setup = events.clone();
+        let mut setup = Later::begin((self.script)(), &self.manner.later, move |said| {
+            // The run may be over.
+            let _ = on_setup.send(Event::Setup(said));
+        })?;
         let lanes = if self.manner.is_verbose { 1 } else { 2 };
         let loads = self.plan.iter().map(|planned| planned.step.load);
         let mut schedule = Schedule::new(loads.enumerate(), lanes);
         while !schedule.is_done() {
-            while let Some(step) = schedule.begin() {
+            // What is measured has the machine to itself.
+            let is_ready = |step: &usize, load| {
+                setup.has(&self.plan[*step].step.needs) && (load != Load::Alone || setup.is_done())
+            };
+            while let Some(step) = schedule.begin(is_ready) {
                 // What cannot even begin ends the run with all that runs.
                 self.begin(step, &events).inspect_err(|_| self.end_all())?;
             }
@@ -123,6 +140,7 @@ impl<'a> Run<'a> {
                         self.end_all();
                     }
                 }
+                Event::Setup(said) => setup.hear(said).inspect_err(|_| self.end_all())?,
                 Event::Interrupted => {
                     self.end_all();
                     println!("interrupted");

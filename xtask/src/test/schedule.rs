@@ -31,11 +31,11 @@ impl<T> Schedule<T> {
         }
     }
 
-    /// The next step, if one may begin now: the first in order that fits beside what runs.
+    /// The next step, if one may begin now: the first in order that is ready and fits beside what runs.
     ///
     /// What runs is at most one [`Load::Whole`] and one [`Load::Half`], or as many halves as there are lanes: while the one
     /// compiles, the other waits or tests.
-    pub(crate) fn begin(&mut self) -> Option<T> {
+    pub(crate) fn begin(&mut self, is_ready: impl Fn(&T, Load) -> bool) -> Option<T> {
         if self.running.len() >= self.lanes {
             return None;
         }
@@ -44,7 +44,8 @@ impl<T> Schedule<T> {
             Load::Whole => self.running.iter().all(|running| *running == Load::Half),
             Load::Alone => self.running.is_empty(),
         };
-        let at = self.waiting.iter().position(|(_, load)| fits(*load))?;
+        let may_begin = |(step, load): &(T, Load)| fits(*load) && is_ready(step, *load);
+        let at = self.waiting.iter().position(may_begin)?;
         let (step, load) = self.waiting.remove(at)?;
         self.running.push(load);
         Some(step)
@@ -73,7 +74,7 @@ mod tests {
 
     /// Begins all that may begin now.
     fn begun(schedule: &mut Schedule<u8>) -> Vec<u8> {
-        std::iter::from_fn(|| schedule.begin()).collect()
+        std::iter::from_fn(|| schedule.begin(|_, _| true)).collect()
     }
 
     #[test]
@@ -112,6 +113,16 @@ mod tests {
         assert_eq!(begun(&mut schedule), [2]);
         schedule.end(Alone);
         assert!(schedule.is_done());
+    }
+
+    #[test]
+    fn what_is_not_ready_lets_others_go_first() {
+        let mut schedule = Schedule::new([(1, Whole), (2, Whole), (3, Half)], 2);
+        assert_eq!(schedule.begin(|step, _| *step != 1), Some(2));
+        assert_eq!(schedule.begin(|step, _| *step == 1), None);
+        assert_eq!(begun(&mut schedule), [3]);
+        schedule.end(Whole);
+        assert_eq!(begun(&mut schedule), [1]);
     }
 
     #[test]

@@ -12,7 +12,7 @@ use super::workspace::Package;
 pub(crate) struct Step {
     pub(crate) name: String,
     /// What `scripts/setup` is asked for.
-    pub(crate) needs: &'static [&'static str],
+    pub(crate) needs: Vec<String>,
     /// Seconds after which it is ended: three times or more what it takes on a machine that is busy with other builds.
     pub(crate) limit: u64,
     /// What it proves.
@@ -237,7 +237,7 @@ pub(crate) fn all() -> Vec<Step> {
 fn step(name: &str, work: fn(&Stage) -> Result<()>) -> Step {
     Step {
         name: name.to_owned(),
-        needs: &["rust"],
+        needs: owned(&["rust"]),
         limit: 1800,
         about: String::new(),
         load: Load::Whole,
@@ -254,7 +254,8 @@ impl Step {
         Step { about, ..self }
     }
 
-    fn needs(self, needs: &'static [&'static str]) -> Self {
+    fn needs(self, needs: &[&str]) -> Self {
+        let needs = owned(needs);
         Step { needs, ..self }
     }
 
@@ -280,20 +281,26 @@ impl Step {
     }
 }
 
-/// Reads a table of steps: `NAME | SECONDS | half, whole or alone | what it proves | a line for the shell`.
+fn owned(needs: &[&str]) -> Vec<String> {
+    needs.iter().map(ToString::to_string).collect()
+}
+
+/// Reads a table of steps: `NAME | SECONDS | half, whole or alone, and its needs | what it proves | a line for the shell`.
 pub(crate) fn read_table(text: &str) -> Option<Vec<Step>> {
     let step = |line: &str| {
         let mut fields = line.splitn(5, '|').map(str::trim);
+        let (name, limit) = (fields.next()?.to_owned(), fields.next()?.parse().ok()?);
+        let mut words = fields.next()?.split_whitespace();
         Some(Step {
-            name: fields.next()?.to_owned(),
-            needs: &[],
-            limit: fields.next()?.parse().ok()?,
-            load: match fields.next()? {
+            name,
+            limit,
+            load: match words.next()? {
                 "half" => Load::Half,
                 "whole" => Load::Whole,
                 "alone" => Load::Alone,
                 _ => return None,
             },
+            needs: words.map(str::to_owned).collect(),
             about: fields.next()?.to_owned(),
             concerns: |_| true,
             is_extra: false,
