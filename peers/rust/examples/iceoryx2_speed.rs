@@ -1,4 +1,4 @@
-//! How fast is iceoryx2 between two processes? It asks what `channel_speed` of `tamtam-ipc` asks. Run it on a machine with two idle cores:
+//! How fast is iceoryx2 between two processes? It asks what `speed` of `tamtam-ipc` asks. Run it on a machine with two idle cores:
 //!
 //!     cargo run --release --example iceoryx2_speed
 
@@ -40,7 +40,7 @@ fn way(node: &Node<ipc::Service>, name: &str, size: usize) -> Outcome<Way> {
 
 /// So many messages may be on their way: the fewer, the longer they are.
 fn capacity(size: usize) -> usize {
-    CAPACITY.min((8 << 20) / size).max(2)
+    CAPACITY.min((1 << 20) / size).max(2)
 }
 
 struct Sender(iceoryx2::port::publisher::Publisher<ipc::Service, [u8], ()>);
