@@ -1,7 +1,7 @@
 //! What a client calls over a WebSocket: methods of services, and those of the connection itself.
 
 use std::collections::BTreeMap;
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 
 use bytes::Bytes;
@@ -10,7 +10,7 @@ use tokio::sync::Notify;
 use crate::admission::Ticket;
 use crate::gateway::Shared;
 use crate::protocol::json_rpc::{self, Calls, write_fault};
-use crate::push::{Subscription, Wish};
+use crate::push::{PushForm, Subscription, Wish};
 use crate::subscribing::subscribe;
 use crate::{Answer, Arguments, Caller, Fault, FaultKind, Limits, Value};
 
@@ -20,6 +20,8 @@ pub(super) struct Client {
     pub(super) shared: Arc<Shared>,
     caller: Mutex<Caller>,
     subscriptions: Mutex<BTreeMap<u64, Subscription>>,
+    /// Whether binary frames are those of a link.
+    pub(super) has_link: AtomicBool,
     ids: AtomicU64,
     /// Told when one of the subscriptions has something.
     pub(super) more: Arc<Notify>,
@@ -37,6 +39,7 @@ impl Client {
             shared,
             caller: Mutex::new(caller),
             subscriptions: Mutex::default(),
+            has_link: AtomicBool::new(false),
             ids: AtomicU64::new(0),
             more: Arc::default(),
         })
@@ -135,6 +138,11 @@ impl Frame<'_> {
         };
         let wish: Wish = arguments.read()?;
         let client = self.client;
+        if client.has_link.load(Ordering::Relaxed) && wish.form == PushForm::Packed {
+            return Err(Fault::arguments(
+                "the binary frames of this connection are those of a link: subscribe to packed rows over a connection to /socket",
+            ));
+        }
         let id = client.ids.fetch_add(1, Ordering::Relaxed) + 1;
         // Who has authenticated meanwhile, in this same frame, may be another one.
         let caller = client.caller().clone();

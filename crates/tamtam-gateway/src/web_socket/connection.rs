@@ -4,19 +4,22 @@ use std::collections::VecDeque;
 use std::future::{Future, poll_fn};
 use std::pin::Pin;
 use std::sync::Arc;
+use std::sync::atomic::Ordering;
 use std::task::{Context, Poll};
 use std::time::Instant;
 
 use axum::extract::ws::{Message, WebSocket, close_code};
 use futures_util::StreamExt;
 use futures_util::stream::FuturesUnordered;
+use tokio::sync::Notify;
 use tokio::time::sleep_until;
 
 use super::calls::{Answered, Client};
-use super::link::SERVER_ENDS;
+use super::link::{CarriedLink, SERVER_ENDS};
 use super::paced::{End, Moved, PacedSocket};
 use crate::Caller;
 use crate::gateway::Shared;
+use crate::http::Held;
 use crate::lasting::{Lasts, Stage};
 use crate::push::{self, LAG_PAUSE, Taken, closed_message};
 
@@ -26,7 +29,7 @@ const MOST_CALLS: usize = 8;
 /// Bytes of messages that go to the socket in one write, about.
 const CHUNK_BYTES: usize = 16 << 10;
 
-/// A WebSocket.
+/// A WebSocket: calls and subscriptions in frames of text, and a link in binary ones where it has one.
 pub(super) struct Connection {
     client: Arc<Client>,
     socket: PacedSocket,
@@ -37,6 +40,9 @@ pub(super) struct Connection {
     holds_answer: bool,
     /// The subscription that comes first the next time.
     turn: u64,
+    link: Option<CarriedLink>,
+    /// The connection that this is, if the server is ours.
+    held: Option<Held>,
     lasts: Lasts,
 }
 
@@ -51,6 +57,7 @@ impl Connection {
         shared: Arc<Shared>,
         caller: Caller,
         socket: WebSocket,
+        held: Option<Held>,
         lasts: Lasts,
     ) -> Connection {
         Connection {
@@ -60,22 +67,47 @@ impl Connection {
             answers: VecDeque::new(),
             holds_answer: false,
             turn: 0,
+            link: None,
+            held,
             lasts,
         }
     }
 
-    /// Serves until the client goes or the server ends.
+    /// The same, with a link in its binary frames.
+    pub(super) fn with_link(mut self, link: CarriedLink) -> Connection {
+        self.client.has_link.store(true, Ordering::Relaxed);
+        self.link = Some(link);
+        self
+    }
+
+    /// Its client may read nothing for as long as one with subscriptions may.
+    pub(super) fn be_lenient(&self) {
+        if let Some(held) = &self.held {
+            held.be_lenient(self.client.shared.gateway.limits.stalled);
+        }
+    }
+
+    /// Serves until the client goes, one side ends the link, or the server ends.
     pub(super) async fn run(mut self) {
         let end = match self.serve().await {
             Ok(never) => match never {},
             Err(end) => end,
         };
-        self.socket.close(end, Vec::new()).await;
+        self.close(end).await;
+    }
+
+    /// Closes the socket, and the link with it.
+    pub(super) async fn close(self, end: End) {
+        let rest = self.link.map(|link| link.close(&end));
+        self.socket.close(end, rest.unwrap_or_default()).await;
     }
 
     async fn serve(&mut self) -> Result<std::convert::Infallible, End> {
-        let patience = self.client.shared.gateway.limits.patience;
+        let shared = Arc::clone(&self.client.shared);
+        let limits = &shared.gateway.limits;
+        let patience = limits.patience;
         let more = Arc::clone(&self.client.more);
+        let rung = self.link.as_ref().map(|link| Arc::clone(&link.rung));
         let mut was_heard = true;
         let mut look_again = tokio::time::Instant::now() + patience;
         loop {
@@ -88,8 +120,19 @@ impl Connection {
             let is_answered =
                 self.calls.is_empty() && !(self.socket.is_flushing() && self.holds_answer);
             if is_stopping && is_answered {
-                return Err(End::because(close_code::AWAY, SERVER_ENDS));
+                match &self.link {
+                    Some(link) if link.is_handled() => link.refuse(SERVER_ENDS),
+                    Some(_) => {}
+                    None => return Err(End::because(close_code::AWAY, SERVER_ENDS)),
+                }
             }
+            if let Some(end) = self.link.as_ref().and_then(CarriedLink::ended) {
+                return Err(end);
+            }
+            let (has_room, give_up) = match &mut self.link {
+                Some(link) => link.look(limits),
+                None => (true, None),
+            };
             let may_lag = self.socket.is_flushing() && self.may_close();
             let next_stage = if is_stopping {
                 Stage::Cut
@@ -104,7 +147,8 @@ impl Connection {
                 ..
             } = self;
             let is_flushing = socket.is_flushing();
-            let may_read = !is_stopping && answers.is_empty() && calls.len() < MOST_CALLS;
+            let may_read =
+                has_room && !is_stopping && answers.is_empty() && calls.len() < MOST_CALLS;
             let happens = poll_fn(|context| happened(socket, calls, may_read, context));
             tokio::select! {
                 biased;
@@ -124,22 +168,44 @@ impl Connection {
                     Happened::Answered(answered) => self.answered(answered),
                 },
                 () = more.notified(), if !is_flushing => {}
+                () = rang(rung.as_deref()) => {}
+                () = sleep_until(give_up.unwrap_or(look_again)), if give_up.is_some() => {
+                    return Err(End::because(
+                        close_code::POLICY,
+                        "its messages wait, and no actor takes one",
+                    ));
+                }
                 () = until(not_before), if not_before.is_some() => {}
                 () = tokio::time::sleep(LAG_PAUSE), if may_lag => self.close_those_behind()?,
                 () = sleep_until(look_again) => {
                     look_again += patience;
-                    let is_idle = self.client.subscriptions().is_empty() && self.calls.is_empty();
-                    if is_idle && !std::mem::take(&mut was_heard) {
-                        return Err(End::because(close_code::NORMAL, "nothing is asked for"));
-                    }
+                    self.check_heard(may_read, &mut was_heard)?;
                     self.socket.ping()?;
                 }
             }
         }
     }
 
-    /// Hands the socket what is due: answers first, then what the subscriptions have, by turns. Says until when there is
-    /// nothing, if that is known.
+    /// Ends the connection if its client may be gone: nothing was heard of it, not even that it has got the last ping.
+    fn check_heard(&self, may_read: bool, was_heard: &mut bool) -> Result<(), End> {
+        let Some(link) = &self.link else {
+            let is_idle = self.client.subscriptions().is_empty() && self.calls.is_empty();
+            if is_idle && !std::mem::take(was_heard) {
+                return Err(End::because(close_code::NORMAL, "nothing is asked for"));
+            }
+            return Ok(());
+        };
+        // What is not read is not heard.
+        if may_read && !std::mem::take(was_heard) {
+            let reason = "the page answers no ping";
+            link.lose(reason);
+            return Err(End::because(close_code::POLICY, reason));
+        }
+        Ok(())
+    }
+
+    /// Hands the socket what is due: answers first, then what the subscriptions have, by turns and a piece at a time, then all that the link
+    /// has. Says until when the subscriptions have nothing, if that is known.
     fn fill(&mut self, is_stopping: bool) -> Result<Option<Instant>, End> {
         self.holds_answer = !self.answers.is_empty();
         while let Some(answer) = self.answers.pop_front() {
@@ -194,6 +260,10 @@ impl Connection {
                 }
             }
         }
+        if let Some(outgoing) = self.link.as_mut().and_then(CarriedLink::outgoing) {
+            let bytes = outgoing.len();
+            self.socket.hand_over(Message::binary(outgoing), bytes)?;
+        }
         self.socket.flush();
         Ok(not_before)
     }
@@ -205,10 +275,13 @@ impl Connection {
                 self.calls.push(Box::pin(answering));
                 Ok(())
             }
-            Message::Binary(_) => Err(End::because(
-                close_code::UNSUPPORTED,
-                "calls are frames of text",
-            )),
+            Message::Binary(bytes) => match &mut self.link {
+                Some(link) => link.receive(&bytes),
+                None => Err(End::because(
+                    close_code::UNSUPPORTED,
+                    "calls are frames of text",
+                )),
+            },
             // What follows a frame that closes is found by the reading.
             Message::Ping(_) | Message::Pong(_) | Message::Close(_) => Ok(()),
         }
@@ -222,6 +295,9 @@ impl Connection {
                 body = super::calls::refusal("more answers wait than there is room for");
             }
             self.answers.push_back(body);
+        }
+        if !answered.begun.is_empty() {
+            self.be_lenient();
         }
         let mut subscriptions = self.client.subscriptions();
         subscriptions.extend(answered.begun.into_iter().map(|begun| (begun.id, begun)));
@@ -260,6 +336,13 @@ fn happened(
         return Poll::Ready(Happened::Answered(answered));
     }
     socket.poll_moved(may_read, context).map(Happened::Moved)
+}
+
+async fn rang(link: Option<&Notify>) {
+    match link {
+        Some(rung) => rung.notified().await,
+        None => std::future::pending().await,
+    }
 }
 
 async fn until(time: Option<Instant>) {

@@ -1,20 +1,17 @@
 //! A link over a WebSocket: an actor of the server for the page, and those of the page for that one.
 
-use std::convert::Infallible;
-use std::future::poll_fn;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 
-use axum::extract::ws::{Message, WebSocket, close_code};
+use axum::extract::ws::close_code;
 use tamtam_link::{Encoding, Inbound, Link, LinkBuilder, LinkEnd};
 use tokio::sync::Notify;
-use tokio::time::{Instant, sleep_until};
+use tokio::time::Instant;
 
-use super::paced::{End, Moved, PacedSocket};
+use super::paced::End;
 use crate::admission::Ticket;
 use crate::gateway::Shared;
-use crate::lasting::{Lasts, Stage};
-use crate::{Caller, Fault, FaultKind};
+use crate::{Caller, Fault, FaultKind, Limits};
 
 /// Says that the caller has not said who it is, or may not: numbers of the registry of WebSocket's close codes.
 const UNAUTHORIZED: u16 = 3000;
@@ -27,61 +24,51 @@ pub(super) const SERVER_ENDS: &str = "the server ends";
 const PIECE_BYTES: usize = 16 << 10;
 
 /// The end of a link whose other end is a page.
-struct LinkConnection {
+pub(super) struct CarriedLink {
     link: Link,
     inbound: Inbound,
-    socket: PacedSocket,
     /// Told when there is something to send, when an actor is done with messages, and when the link has ended.
-    rung: Arc<Notify>,
+    pub(super) rung: Arc<Notify>,
     /// Of what has come and is not done with, so many bytes at most when more is read.
     most_unhandled: usize,
-    /// Bytes of messages that go to the socket.
-    outgoing: Vec<u8>,
+    /// Since when nothing is read, as too much waits for actors, and how much that was.
+    full_since: Option<(Instant, usize)>,
+    _place: Ticket,
 }
 
-/// Serves a link to the root of this name, or tells the page why there is none.
-pub(super) async fn serve_link(
-    shared: Arc<Shared>,
-    caller: Caller,
-    name: String,
-    socket: WebSocket,
-    mut lasts: Lasts,
-) {
+/// Opens a link to the root of this name.
+///
+/// # Errors
+/// The end of a link that is refused, which tells the page why, and how the socket is to be closed.
+pub(super) fn open(
+    shared: &Shared,
+    caller: &Caller,
+    name: &str,
+) -> Result<CarriedLink, (CarriedLink, End)> {
     let place = shared.links.admit(caller.peer());
     let builder = || Link::builder().encoding(Encoding::Json).untrusted();
-    let (builder, refused) = match offer(&shared, &caller, &name, &place, builder()) {
+    let (builder, refused) = match offer(shared, caller, name, &place, builder()) {
         Ok(offered) => (offered, None),
         Err(fault) => (builder(), Some(fault)),
     };
     let rung = Arc::new(Notify::new());
     let ring = Arc::clone(&rung);
     let (link, inbound) = builder.build(move || ring.notify_one());
-    let mut connection = LinkConnection {
+    let carried = CarriedLink {
         link,
         inbound,
-        socket: PacedSocket::new(socket, shared.metrics.held.clone()),
         rung,
         most_unhandled: shared.gateway.limits.push_bytes,
-        outgoing: Vec::new(),
+        full_since: None,
+        _place: place,
     };
-    let end = match &refused {
+    match refused {
+        None => Ok(carried),
         Some(fault) => {
-            connection.link.refuse(fault.description());
-            end_of_fault(fault)
+            carried.link.refuse(fault.description());
+            Err((carried, end_of_fault(&fault)))
         }
-        None => {
-            let open = shared.metrics.links(&name);
-            open.inc();
-            let ended = connection.run(&shared, &mut lasts).await;
-            open.dec();
-            match ended {
-                Ok(never) => match never {},
-                Err(end) => end,
-            }
-        }
-    };
-    connection.close(end).await;
-    drop(place);
+    }
 }
 
 /// What a link of this caller is to be like.
@@ -118,119 +105,67 @@ fn offer(
     })
 }
 
-impl LinkConnection {
-    /// Carries the link until one of its sides ends it.
-    async fn run(&mut self, shared: &Shared, lasts: &mut Lasts) -> Result<Infallible, End> {
-        let limits = &shared.gateway.limits;
-        let rung = Arc::clone(&self.rung);
-        let mut was_heard = true;
-        let mut look_again = Instant::now() + limits.patience;
-        // Since when nothing is read, as too much waits for actors.
-        let mut full_since: Option<(Instant, usize)> = None;
-        loop {
-            let is_stopping = lasts.stage() > Stage::Serving;
-            let unhandled = self.link.unhandled();
-            if is_stopping && unhandled == 0 {
-                self.link.refuse(SERVER_ENDS);
-            }
-            if let Some(end) = self.link.ended() {
-                return Err(end_of_link(&end));
-            }
-            if !self.socket.is_flushing() {
-                self.fill()?;
-            }
-            let has_room = unhandled < self.most_unhandled;
-            full_since = match full_since {
-                _ if has_room => None,
-                Some((since, before)) if before == unhandled => Some((since, before)),
-                _ => Some((Instant::now(), unhandled)),
-            };
-            let give_up = full_since.map(|(since, _)| since + limits.time);
-            let may_read = has_room && !is_stopping;
-            let next_stage = if is_stopping {
-                Stage::Cut
-            } else {
-                Stage::Stopping
-            };
-            let socket = &mut self.socket;
-            tokio::select! {
-                biased;
-                () = lasts.reached(next_stage) => {
-                    if next_stage == Stage::Cut {
-                        return Err(End::GONE);
-                    }
-                }
-                moved = poll_fn(|context| socket.poll_moved(may_read, context)) => match moved? {
-                    Moved::Flushed => {}
-                    Moved::Came(message) => {
-                        was_heard = true;
-                        self.take_in(message)?;
-                    }
-                },
-                () = rung.notified() => {}
-                () = sleep_until(give_up.unwrap_or(look_again)), if give_up.is_some() => {
-                    let reason = "its messages wait, and no actor takes one";
-                    self.link.refuse(reason);
-                    return Err(End::because(close_code::POLICY, reason));
-                }
-                () = sleep_until(look_again) => {
-                    look_again += limits.patience;
-                    // What is not read is not heard.
-                    if may_read && !std::mem::take(&mut was_heard) {
-                        let reason = "the page answers no ping";
-                        self.link.lose(reason);
-                        return Err(End::because(close_code::POLICY, reason));
-                    }
-                    self.socket.ping()?;
-                }
-            }
-        }
+impl CarriedLink {
+    /// How the socket is to be closed, once the link has ended.
+    pub(super) fn ended(&self) -> Option<End> {
+        self.link.ended().map(|end| end_of_link(&end))
     }
 
-    /// Hands the socket what the link has to say.
-    fn fill(&mut self) -> Result<(), End> {
-        self.link.take_outgoing(&mut self.outgoing);
-        if self.outgoing.is_empty() {
-            return Ok(());
+    /// Whether actors are done with all that has come.
+    pub(super) fn is_handled(&self) -> bool {
+        self.link.unhandled() == 0
+    }
+
+    /// Looks how much waits for actors: whether more may be read, and until when one of them has to have taken something, if not.
+    pub(super) fn look(&mut self, limits: &Limits) -> (bool, Option<Instant>) {
+        let unhandled = self.link.unhandled();
+        let has_room = unhandled < self.most_unhandled;
+        self.full_since = match self.full_since {
+            _ if has_room => None,
+            Some((since, before)) if before == unhandled => Some((since, before)),
+            _ => Some((Instant::now(), unhandled)),
+        };
+        (
+            has_room,
+            self.full_since.map(|(since, _)| since + limits.time),
+        )
+    }
+
+    /// What the link has to say, if that is anything.
+    pub(super) fn outgoing(&mut self) -> Option<Vec<u8>> {
+        let mut outgoing = Vec::new();
+        self.link.take_outgoing(&mut outgoing);
+        (!outgoing.is_empty()).then_some(outgoing)
+    }
+
+    /// Takes what has come.
+    pub(super) fn receive(&mut self, bytes: &[u8]) -> Result<(), End> {
+        // Each piece is confirmed by itself, so that it shows that an actor goes on.
+        for piece in bytes.chunks(PIECE_BYTES) {
+            let received = self.inbound.receive(piece);
+            received.map_err(|end| end_of_link(&end))?;
         }
-        let bytes = std::mem::take(&mut self.outgoing);
-        let count = bytes.len();
-        self.socket.hand_over(Message::binary(bytes), count)?;
-        self.socket.flush();
         Ok(())
     }
 
-    fn take_in(&mut self, message: Message) -> Result<(), End> {
-        match message {
-            Message::Binary(bytes) => {
-                // Each piece is confirmed by itself, so that it shows that an actor goes on.
-                for piece in bytes.chunks(PIECE_BYTES) {
-                    let received = self.inbound.receive(piece);
-                    received.map_err(|end| end_of_link(&end))?;
-                }
-                Ok(())
-            }
-            Message::Text(_) => {
-                let reason = "a link goes in frames that are binary";
-                self.link.refuse(reason);
-                Err(End::because(close_code::UNSUPPORTED, reason))
-            }
-            // What follows a frame that closes is found by the reading.
-            Message::Ping(_) | Message::Pong(_) | Message::Close(_) => Ok(()),
-        }
+    /// Ends the link, since this server wants no more of it.
+    pub(super) fn refuse(&self, reason: &str) {
+        self.link.refuse(reason);
     }
 
-    /// Says the rest, why the connection ends, and that the page is gone for those who have its addresses.
-    async fn close(self, end: End) {
+    /// Ends the link, since its page is not there any more.
+    pub(super) fn lose(&self, reason: &str) {
+        self.link.lose(reason);
+    }
+
+    /// Says that the page is gone for those who have its addresses, and gives what is still to be said to it.
+    pub(super) fn close(mut self, end: &End) -> Vec<u8> {
         // What has ended it before counts.
         match end.reason() {
             Some(reason) => self.link.refuse(reason),
             None => self.link.lose("the page has gone"),
         }
-        let mut rest = self.outgoing;
-        self.link.take_outgoing(&mut rest);
-        drop(self.inbound);
-        self.socket.close(end, rest).await;
+        self.outgoing().unwrap_or_default()
     }
 }
 

@@ -15,11 +15,11 @@ use axum::response::Response;
 use base64::Engine;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
 
-use crate::Protocol;
 use crate::gateway::Shared;
 use crate::head::Head;
 use crate::http::{Arrival, Envelope, Held, caller_of, plain};
 use crate::lasting::Lasts;
+use crate::{Caller, Protocol};
 use connection::Connection;
 
 /// Bytes that a connection has for reading, to begin with.
@@ -41,10 +41,9 @@ pub(crate) async fn open(shared: Arc<Shared>, request: Request) -> Response {
     let held = held(&parts);
     let serving = Arc::clone(&shared);
     upgrade(&shared, parts, None, move |socket, lasts| async move {
-        if let Some(held) = &held {
-            held.be_lenient(serving.gateway.limits.stalled);
-        }
-        Connection::new(serving, caller, socket, lasts).run().await;
+        let connection = Connection::new(serving, caller, socket, held, lasts);
+        connection.be_lenient();
+        connection.run().await;
     })
     .await
 }
@@ -63,10 +62,28 @@ pub(crate) async fn open_link(shared: Arc<Shared>, name: String, request: Reques
         let text = format!("a link is a WebSocket with the subprotocol {LINK_PROTOCOL}");
         return *plain(StatusCode::UPGRADE_REQUIRED, text);
     }
+    let held = held(&parts);
     let serving = Arc::clone(&shared);
     let protocol = Some(LINK_PROTOCOL);
-    upgrade(&shared, parts, protocol, move |socket, lasts| {
-        link::serve_link(serving, caller, name, socket, lasts)
+    upgrade(&shared, parts, protocol, move |socket, lasts| async move {
+        let (link, refused) = match link::open(&serving, &caller, &name) {
+            Ok(link) => (link, None),
+            Err((link, end)) => (link, Some(end)),
+        };
+        // What it calls in frames of text, it calls as over any WebSocket.
+        let caller = Caller {
+            protocol: Protocol::WebSocket,
+            ..caller
+        };
+        let connection =
+            Connection::new(Arc::clone(&serving), caller, socket, held, lasts).with_link(link);
+        if let Some(end) = refused {
+            return connection.close(end).await;
+        }
+        let open = serving.metrics.links(&name);
+        open.inc();
+        connection.run().await;
+        open.dec();
     })
     .await
 }

@@ -46,11 +46,6 @@ fn what_is_no_link_is_closed_with_words() {
         let said = |body: &[u8]| Message::binary([hello(), frame(body)].concat());
         for (message, code, words) in [
             (
-                Message::text("{\"Add\":1}"),
-                CloseCode::Unsupported,
-                "a link goes in frames that are binary",
-            ),
-            (
                 Message::binary(&b"GET / HTTP/1.1\r\n\r\n"[..]),
                 CloseCode::Protocol,
                 "a frame of 542393671 bytes",

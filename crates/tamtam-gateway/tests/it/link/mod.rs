@@ -18,11 +18,13 @@ use std::sync::{Arc, Mutex};
 
 use futures_util::{SinkExt, StreamExt};
 use serde::{Deserialize, Serialize};
+use serde_json::{Value as Json, json};
 use tamtam_actor::{Actor, Address, Context, Pool, Reply};
 use tamtam_gateway::{Gateway, LinkRoot};
 use tamtam_link::{Encoding, Inbound, Link, LinkBuilder};
 use tokio::net::TcpStream;
 use tokio::sync::Notify;
+use tokio::sync::mpsc::{UnboundedReceiver, UnboundedSender, unbounded_channel};
 use tokio_tungstenite::tungstenite::client::IntoClientRequest;
 use tokio_tungstenite::tungstenite::protocol::frame::coding::CloseCode;
 use tokio_tungstenite::tungstenite::{Error, Message};
@@ -119,6 +121,8 @@ pub(super) type Closed = (CloseCode, String);
 /// A page: a WebSocket of another make, and the other end of the link.
 pub(super) struct Page {
     pub(super) link: Link,
+    /// What goes in frames of text, and what has come in such.
+    pub(super) texts: (UnboundedSender<String>, UnboundedReceiver<String>),
     closed: tokio::task::JoinHandle<Option<Closed>>,
 }
 
@@ -156,13 +160,34 @@ impl Page {
         let ring = Arc::clone(&rung);
         let builder = builder.encoding(Encoding::Json);
         let (link, inbound) = builder.build(move || ring.notify_one());
-        let closed = tokio::spawn(carry(socket, link.clone(), inbound, rung));
-        Page { link, closed }
+        let (to_say, says) = unbounded_channel();
+        let (hears, heard) = unbounded_channel();
+        let texts = (says, hears);
+        let closed = tokio::spawn(carry(socket, link.clone(), inbound, rung, texts));
+        let texts = (to_say, heard);
+        Page {
+            link,
+            texts,
+            closed,
+        }
     }
 
     /// How the server closes it; nothing if it is gone without a word.
     pub(super) async fn closed(self) -> Option<Closed> {
         self.closed.await.expect("no panic")
+    }
+
+    /// Calls a method in a frame of text, and gives the next one that comes.
+    pub(super) async fn call(&mut self, method: &str, params: Json) -> Json {
+        let call = json!({"jsonrpc": "2.0", "id": 1, "method": method, "params": params});
+        self.texts.0.send(call.to_string()).unwrap();
+        self.heard().await
+    }
+
+    /// The next frame of text.
+    pub(super) async fn heard(&mut self) -> Json {
+        let text = self.texts.1.recv().await.expect("the socket is open");
+        serde_json::from_str(&text).unwrap()
     }
 
     pub(super) fn root(&self) -> Address<Count> {
@@ -175,6 +200,7 @@ async fn carry(
     link: Link,
     mut inbound: Inbound,
     rung: Arc<Notify>,
+    (mut says, hears): (UnboundedReceiver<String>, UnboundedSender<String>),
 ) -> Option<Closed> {
     loop {
         let mut bytes = Vec::new();
@@ -188,8 +214,10 @@ async fn carry(
         let _ = socket.flush().await;
         tokio::select! {
             () = rung.notified() => {}
+            Some(text) = says.recv() => drop(socket.send(Message::text(text)).await),
             came = socket.next() => match came {
                 Some(Ok(Message::Binary(bytes))) => drop(inbound.receive(&bytes)),
+                Some(Ok(Message::Text(text))) => drop(hears.send(text.to_string())),
                 Some(Ok(Message::Close(frame))) => {
                     link.lose("the server has closed it");
                     return frame.map(|frame| (frame.code, frame.reason.to_string()));

@@ -3,11 +3,13 @@
 use std::sync::mpsc;
 
 use tamtam_actor::{Address, AskError, EndReason, Pool, Reply};
-use tamtam_gateway::{Gateway, LinkRoot};
+use tamtam_gateway::{Gateway, LinkRoot, bearer};
 use tamtam_link::Link;
 
+use serde_json::{Value as Json, json};
+
 use super::{Count, PROTOCOL, Page, blocking, counter, gateway, listener};
-use crate::push::figure;
+use crate::push::{Market, figure};
 use crate::world::{Running, run};
 
 #[test]
@@ -32,6 +34,71 @@ fn a_page_calls_an_actor_and_the_actor_the_page() {
         assert_eq!(twice.await, Ok(42));
         assert_eq!(page.link.pending(), 0);
         page.link.close();
+    });
+}
+
+#[test]
+fn one_socket_carries_calls_subscriptions_and_a_link() {
+    run(|| async {
+        let pool = Pool::new();
+        let (market, gateway) = Market::new();
+        let counter = counter(&pool, None);
+        let root = LinkRoot::new("counter", move |_| counter.clone());
+        let mut server = Running::of(gateway.link(root)).await;
+        let mut page = Page::open(&server).await;
+        let sum = page.call("Sums.add", json!([40, 2])).await;
+        assert_eq!(sum["result"]["sum"], 42);
+        let begun = page.call("subscribe", json!(["Market.prices"])).await;
+        let subscription = &begun["result"]["subscription"];
+        assert!(subscription.is_u64(), "{begun}");
+        let root = page.root();
+        for number in 1..=100 {
+            root.tell(Count::Add(number)).unwrap();
+            market.publish(number..=number);
+        }
+        assert_eq!(root.ask_async(Count::Total).await, Ok(5_050));
+        for number in 1..=100 {
+            let value = page.heard().await;
+            let params = &value["params"];
+            assert_eq!(&params["subscription"], subscription, "{value}");
+            assert_eq!(
+                (&params["number"], &params["missed"]),
+                (&json!(number), &json!(0))
+            );
+        }
+        // Both are binary, and one could not be told from the other.
+        let packed = json!({"name": "Market.boards", "form": "packed"});
+        let refused = page.call("subscribe", packed).await;
+        let said = refused["error"]["message"].as_str().unwrap_or_default();
+        assert!(said.contains("over a connection to /socket"), "{refused}");
+        // What is no call is answered, and ends nothing.
+        let no_call = page.call("", Json::Null).await;
+        assert!(no_call["error"]["code"].is_i64(), "{no_call}");
+        page.texts.0.send("{\"Add\":1}".to_owned()).unwrap();
+        assert_eq!(page.heard().await["error"]["code"], -32600);
+        assert_eq!(root.ask_async(Count::Total).await, Ok(5_050));
+        server.stop();
+        let (_, words) = page.closed().await.expect("a word of farewell");
+        assert_eq!(words, "the server ends");
+        server.ended().await;
+    });
+}
+
+#[test]
+fn calls_beside_a_link_come_from_whom_the_link_is_for() {
+    run(|| async {
+        let pool = Pool::new();
+        let (_market, gateway) = Market::new();
+        let counter = counter(&pool, None);
+        let root = LinkRoot::new("counter", move |_| counter.clone());
+        let gateway = gateway.link(root).authorize(bearer("let me in"));
+        let server = Running::of(gateway).await;
+        // The token in Base64 for URLs.
+        let protocols = "tamtam-link.3, tamtam-bearer.bGV0IG1lIGlu";
+        let headers = [(PROTOCOL.0, protocols)];
+        let mut page = Page::of(&server, "/link/counter", &headers, Link::builder()).await;
+        let sum = page.call("Sums.add", json!([40, 2])).await;
+        assert_eq!(sum["result"]["sum"], 42);
     });
 }
 
