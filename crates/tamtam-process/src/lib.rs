@@ -21,6 +21,8 @@ mod begin;
 mod carried;
 #[cfg(target_os = "linux")]
 mod collector;
+#[cfg(all(test, target_os = "linux"))]
+mod conformance;
 #[cfg(target_os = "linux")]
 mod courier;
 #[cfg(target_os = "linux")]

@@ -38,9 +38,9 @@ use tamtam_wait::seam::thread;
 use self::outlet::{Attempt, Outgoing, Outlet, Stream};
 #[cfg(unix)]
 pub use self::pipes::pipes;
-#[doc(hidden)]
-pub use self::stepped::Way;
 pub use self::stepped::{SteppedLink, stepped};
+#[doc(hidden)]
+pub use self::stepped::{Way, stepped_and_rung};
 #[cfg(feature = "tls")]
 pub use self::tls::{Authorities, Identity, PeerCertificate, Tls, TlsConnection};
 use self::writing::Writing;

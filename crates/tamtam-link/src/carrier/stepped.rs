@@ -48,10 +48,24 @@ pub struct SteppedLink {
 
 /// A link between two sides that live on the same stepper: see [`SteppedLink`].
 pub fn stepped(stepper: &Stepper, one: LinkBuilder, other: LinkBuilder) -> SteppedLink {
+    stepped_and_rung(stepper, one, other, || {})
+}
+
+/// As [`stepped`], where other threads use the ends: `ring` is called whenever there may be a step to take.
+#[doc(hidden)]
+pub fn stepped_and_rung(
+    stepper: &Stepper,
+    one: LinkBuilder,
+    other: LinkBuilder,
+    ring: impl Fn() + Clone + Send + Sync + 'static,
+) -> SteppedLink {
     let ways = [Way::new(stepper), Way::new(stepper)];
     let build = |builder: LinkBuilder, way: &Arc<Way>| {
-        let way = Arc::clone(way);
-        builder.build(move || way.ring())
+        let (way, ring) = (Arc::clone(way), ring.clone());
+        builder.build(move || {
+            way.ring();
+            ring();
+        })
     };
     let (one, mut to_one) = build(one, &ways[0]);
     let (other, mut to_other) = build(other, &ways[1]);

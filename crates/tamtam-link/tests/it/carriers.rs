@@ -4,10 +4,10 @@ use std::net::{TcpListener, TcpStream};
 use std::sync::mpsc;
 use std::thread;
 
+use tamtam_actor::Stepper;
 use tamtam_link::{Inbound, Link, LinkBuilder, carrier};
 
-/// Makes two ends that are connected.
-pub(crate) type Pair = fn(LinkBuilder, LinkBuilder) -> (Link, Link);
+use crate::suite::Pair;
 
 pub(crate) const ALL: &[(&str, Pair)] = &[
     ("memory, whole", |one, other| memory(one, other, usize::MAX)),
@@ -20,6 +20,7 @@ pub(crate) const ALL: &[(&str, Pair)] = &[
     ("streams", streams),
     #[cfg(feature = "tls")]
     ("TLS", crate::tls::pair),
+    ("steps of a stepper", stepped),
     #[cfg(feature = "json")]
     ("memory, as JSON, in pieces of seven bytes", |one, other| {
         memory(as_json(one), as_json(other), 7)
@@ -33,14 +34,6 @@ pub(crate) const ALL: &[(&str, Pair)] = &[
 #[cfg(feature = "json")]
 fn as_json(builder: LinkBuilder) -> LinkBuilder {
     builder.encoding(tamtam_link::Encoding::Json)
-}
-
-/// Does something over each of them.
-pub(crate) fn on_each(test: impl Fn(Pair)) {
-    for (name, pair) in ALL {
-        println!("over {name}");
-        test(*pair);
-    }
 }
 
 /// No input or output: a thread for each direction carries portions of so many bytes.
@@ -115,4 +108,26 @@ fn streams(one: LinkBuilder, other: LinkBuilder) -> (Link, Link) {
         carrier::streams(one, to_one, from_one, || {}).unwrap(),
         carrier::streams(other, to_other, from_other, || {}).unwrap(),
     )
+}
+
+/// A thread of its own takes the steps, in an order that a seed chooses, whenever there is one to take.
+fn stepped(one: LinkBuilder, other: LinkBuilder) -> (Link, Link) {
+    let (give, given) = mpsc::channel();
+    thread::spawn(move || {
+        let stepper = Stepper::with_seed(7);
+        let steps = thread::current();
+        let link = carrier::stepped_and_rung(&stepper, one, other, move || steps.unpark());
+        let ends = (link.one().clone(), link.other().clone());
+        let _ = give.send(ends.clone());
+        drop(link);
+        loop {
+            let are_over = ends.0.ended().is_some() && ends.1.ended().is_some();
+            stepper.run();
+            if are_over {
+                return;
+            }
+            thread::park();
+        }
+    });
+    given.recv().unwrap()
 }

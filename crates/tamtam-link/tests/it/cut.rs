@@ -11,8 +11,8 @@ use tamtam_actor::{
 };
 use tamtam_link::{Inbound, Link};
 
-use crate::messages::{Count, Counter};
-use crate::partners::{Bond, Partner, chain};
+use crate::suite::messages::{Count, Counter};
+use crate::suite::partners::{Bond, Partner, chain};
 
 /// What goes from one side to the other, of which only so much arrives.
 struct Direction {

@@ -3,11 +3,11 @@
 use std::sync::{Arc, Mutex};
 
 use serde::{Deserialize, Serialize};
-use tamtam_actor::{Address, AskError, Loss, Pool, Refusal, Reply, on_dead_letter};
+use tamtam_actor::{Address, AskError, Fate, Loss, Pool, Refusal, Reply, on_dead_letter};
 use tamtam_link::{Inbound, Link, LinkEnd};
 
-use crate::messages::{Count, counter};
-use crate::partners::{Bond, Partner};
+use crate::suite::messages::{Count, counter};
+use crate::suite::partners::{Bond, Partner};
 
 /// The same messages as a newer program has them.
 #[derive(Serialize, Deserialize)]
@@ -100,6 +100,40 @@ fn what_cannot_be_written_comes_back() {
     let mapped = far.map(|()| Endless);
     mapped.tell(()).unwrap();
     assert_eq!(far.lost(), 1);
+}
+
+/// The question that cannot be written does not come back through a map; who waits is told all the same, by whatever way it has asked.
+#[test]
+fn who_asks_through_a_map_is_told_what_cannot_be_written() {
+    #[derive(Debug)]
+    struct Unwritable;
+
+    impl Serialize for Unwritable {
+        fn serialize<S: serde::Serializer>(&self, _: S) -> Result<S::Ok, S::Error> {
+            Err(serde::ser::Error::custom("it is only for here"))
+        }
+    }
+
+    let (here, _to_here) = Link::builder().build(|| {});
+    // The reply is written before what cannot be, and behind it.
+    let far = here.root::<(Reply<u64>, Unwritable, Option<Reply<u64>>)>();
+    let first = far.map(|reply| (reply, Unwritable, None));
+    let told = |answer: Result<u64, AskError>| match answer {
+        Err(error @ AskError::NotEncodable(_)) => {
+            assert_eq!(error.fate(), Fate::NotBegun);
+            assert!(error.to_string().contains("was not sent"), "{error}");
+        }
+        other => panic!("{other:?}"),
+    };
+    told(first.ask(|reply| reply));
+    let behind = far.map(|reply| (Reply::to(|_| {}), Unwritable, Some(reply)));
+    told(behind.ask(|reply| reply));
+    let (sender, answers) = std::sync::mpsc::channel();
+    let reply = Reply::to(move |answer| sender.send(answer).unwrap());
+    first.tell(reply).unwrap();
+    told(answers.recv().unwrap());
+    assert_eq!(here.pending(), 0);
+    assert_eq!(far.lost(), 3);
 }
 
 #[test]
@@ -333,4 +367,19 @@ fn a_reply_or_an_address_that_was_not_sent_is_no_message() {
     let answer = String::from_utf8_lossy(&answer).into_owned();
     assert!(answer.contains("reply 4 was not sent with it"), "{answer}");
     assert_eq!(there.ended(), None);
+}
+
+#[test]
+fn the_type_of_the_root_is_not_named_to_it() {
+    let pool = Pool::with_threads(1);
+    for (builder, is_named) in [
+        (Link::builder(), true),
+        (Link::builder().untrusted(), false),
+    ] {
+        let (link, _) = builder.root(&counter(&pool)).build(|| {});
+        let mut hello = Vec::new();
+        link.take_outgoing(&mut hello);
+        let hello = String::from_utf8_lossy(&hello);
+        assert_eq!(hello.contains("Count"), is_named, "{hello}");
+    }
 }

@@ -6,8 +6,8 @@ use serde::{Deserialize, Serialize};
 use tamtam_actor::{Address, Loss, Pool, Reply, on_dead_letter};
 use tamtam_link::{Encoding, Inbound, Link, LinkEnd};
 
-use crate::conformance::until;
-use crate::messages::{Count, counter};
+use crate::suite::messages::{Count, counter};
+use crate::suite::until;
 
 /// Carries bytes, and keeps what goes to the second.
 fn carry(one: &Link, to_one: &mut Inbound, other: &Link, to_other: &mut Inbound) -> Vec<u8> {

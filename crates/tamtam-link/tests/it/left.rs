@@ -6,7 +6,7 @@ use std::time::Duration;
 use tamtam_actor::{Address, AskError, Budget, End, EndReason, Frame, Reply};
 use tamtam_link::{Inbound, Kept, Link};
 
-use crate::partners::{Bond, Partner};
+use crate::suite::partners::{Bond, Partner};
 
 /// Two ends in one thread, with an actor at either.
 struct Stage {

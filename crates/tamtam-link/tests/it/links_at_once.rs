@@ -8,7 +8,7 @@ use tamtam_actor::{Address, EndReason, Ended, Reply, Stepper};
 use tamtam_link::carrier::SteppedLink;
 use tamtam_link::{Link, carrier};
 
-use crate::partners::{Bond, Partner, chain};
+use crate::suite::partners::{Bond, Partner, chain};
 
 const SEEDS: u64 = 200;
 

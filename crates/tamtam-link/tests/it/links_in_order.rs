@@ -5,7 +5,7 @@ use std::time::Duration;
 use tamtam_actor::{Address, Budget, End, EndReason, Frame, Reply};
 use tamtam_link::{Inbound, Link};
 
-use crate::partners::{Bond, Partner, chain};
+use crate::suite::partners::{Bond, Partner, chain};
 
 /// What may happen next.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

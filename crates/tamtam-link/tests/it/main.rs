@@ -1,9 +1,6 @@
 //! What programs see of a link, over each carrier.
 
-mod answers;
 mod carriers;
-mod circles;
-mod conformance;
 mod cut;
 mod direct;
 mod fate;
@@ -11,15 +8,14 @@ mod hostile;
 #[cfg(feature = "json")]
 mod json;
 mod left;
-mod links;
 mod links_at_once;
 mod links_in_order;
-mod messages;
 mod next_process;
-mod partners;
 mod release;
 mod seats;
+mod sockets;
 mod stepped;
+#[path = "../suite/mod.rs"]
+mod suite;
 #[cfg(feature = "tls")]
 mod tls;
-mod untrusted;

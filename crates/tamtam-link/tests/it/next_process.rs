@@ -5,7 +5,7 @@ use std::sync::mpsc;
 use tamtam_actor::{Address, AskError, Budget, EndReason, Fate, Frame, ProcessEnd, Reply};
 use tamtam_link::{Death, Inbound, Link};
 
-use crate::partners::{Bond, Partner, chain, partner};
+use crate::suite::partners::{Bond, Partner, chain, partner};
 
 /// A process that takes one message of its root at a time, in memory.
 struct Worker {

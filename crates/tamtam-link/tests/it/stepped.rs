@@ -6,7 +6,7 @@ use std::sync::{Arc, Mutex};
 use tamtam_actor::{Address, AskError, Reply, Stepper};
 use tamtam_link::{Link, carrier};
 
-use crate::messages::{Count, Counter};
+use crate::suite::messages::{Count, Counter};
 
 /// Three programs in a triangle: two tell a third one, which passes on to one of them. What was handled, in order.
 fn run(stepper: &Stepper, cut: Option<u32>) -> (Vec<String>, Vec<Result<u64, AskError>>) {

@@ -19,7 +19,7 @@ use tamtam_link::{Inbound, Link, LinkBuilder, LinkEnd};
 use super::programs::{AUTHORITY, CLIENT, Program, SERVER, client, foreign_client, server, tls};
 use super::proxy::Proxy;
 use super::{meet, pair, until};
-use crate::messages::{Count, counter};
+use crate::suite::messages::{Count, counter};
 
 /// Two ends with a proxy between them.
 fn through_a_proxy(one: LinkBuilder, other: LinkBuilder) -> (Link, Link, Proxy) {

@@ -5,10 +5,9 @@ use std::sync::mpsc;
 use tamtam_actor::{Address, AskError, EndReason, Pool, Reply};
 use tamtam_link::{Link, LinkEnd};
 
-use crate::carriers::on_each;
-use crate::conformance::until;
-use crate::messages::{Count, counter};
-use crate::partners::{Bond, Partner};
+use super::messages::{Count, counter};
+use super::partners::{Bond, Partner};
+use super::{on_each, until};
 
 #[test]
 fn it_may_not_stop_an_actor_nor_link_its_own_with_one() {
@@ -100,19 +99,4 @@ fn what_it_has_sent_counts_until_an_actor_is_done_with_it() {
         drop(answer);
         here.close();
     });
-}
-
-#[test]
-fn the_type_of_the_root_is_not_named_to_it() {
-    let pool = Pool::with_threads(1);
-    for (builder, is_named) in [
-        (Link::builder(), true),
-        (Link::builder().untrusted(), false),
-    ] {
-        let (link, _) = builder.root(&counter(&pool)).build(|| {});
-        let mut hello = Vec::new();
-        link.take_outgoing(&mut hello);
-        let hello = String::from_utf8_lossy(&hello);
-        assert_eq!(hello.contains("Count"), is_named, "{hello}");
-    }
 }

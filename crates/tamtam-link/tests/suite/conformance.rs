@@ -6,17 +6,8 @@ use std::time::Duration;
 use tamtam_actor::{AskError, EndReason, Fate, Pool, Refusal, Reply, Restart};
 use tamtam_link::{Link, LinkEnd};
 
-use crate::carriers::on_each;
-use crate::messages::{Count, Counter, counter};
-
-/// Until it holds, which it does at once or soon.
-pub(crate) fn until(what: &str, mut holds: impl FnMut() -> bool) {
-    let start = std::time::Instant::now();
-    while !holds() {
-        assert!(start.elapsed() < Duration::from_secs(20), "{what}");
-        std::thread::yield_now();
-    }
-}
+use super::messages::{Count, Counter, counter};
+use super::{on_each, until};
 
 #[test]
 fn messages_arrive_in_order_and_questions_are_answered() {
@@ -354,32 +345,4 @@ fn questions_and_messages_of_many_threads_arrive_whole_also_if_they_are_large() 
         assert_eq!(far.ask(Count::Read), Ok(2 * 6 * 4));
         here.close();
     });
-}
-
-/// Its first write fails, while what the other side has said lies there.
-#[cfg(unix)]
-#[test]
-fn what_the_other_side_said_before_it_went_is_read_by_one_that_cannot_write() {
-    use std::io::Write;
-
-    for _ in 0..100 {
-        let pool = Pool::with_threads(1);
-        let (sender, receiver) = mpsc::channel();
-        let list = pool.spawn_fn(move |number: u64, _| sender.send(number).unwrap());
-        let (mut gone, socket) = std::os::unix::net::UnixStream::pair().unwrap();
-        let (link, _inbound) = Link::builder().build(|| {});
-        let far = link.root::<u64>();
-        for number in 0..1_000 {
-            far.tell(number).unwrap();
-        }
-        link.close();
-        let mut said = Vec::new();
-        link.take_outgoing(&mut said);
-        gone.write_all(&said).unwrap();
-        drop(gone);
-        let here = tamtam_link::carrier::unix(Link::builder().root(&list), socket).unwrap();
-        until("the link has ended", || here.ended().is_some());
-        assert_eq!(here.ended(), Some(LinkEnd::Goodbye("it was closed".into())));
-        assert!((0..1_000).eq(receiver.iter().take(1_000)));
-    }
 }

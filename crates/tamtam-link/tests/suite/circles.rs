@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 use tamtam_actor::{Actor, Address, AskError, Context, Pool, Reply};
 use tamtam_link::Link;
 
-use crate::carriers::on_each;
+use super::on_each;
 
 #[derive(Serialize, Deserialize)]
 enum Ring {

@@ -7,8 +7,8 @@ use serde::{Deserialize, Serialize};
 use tamtam_actor::{Actor, Address, AskError, Context, Every, Fate, Pool, Reply};
 use tamtam_link::Link;
 
-use crate::carriers::on_each;
-use crate::messages::{Count, counter};
+use super::messages::{Count, counter};
+use super::on_each;
 
 /// What can be read and not be written: a map whose length is not known, which postcard does not have, with a key that JSON does not have.
 #[derive(Debug, PartialEq, Deserialize)]
@@ -191,7 +191,7 @@ fn a_timer_tells_a_far_actor_again_and_again() {
         assert_eq!(received.recv(), Ok(9));
         here.close();
         // It ends with its actor.
-        crate::conformance::until("the timer has ended", || !timer.is_pending());
+        super::until("the timer has ended", || !timer.is_pending());
     });
 }
 
@@ -232,27 +232,4 @@ fn a_handler_that_goes_on_keeps_no_answer_and_no_question() {
         all.recv().unwrap();
         drop((here, there));
     });
-}
-
-/// What waits for another side that reads nothing is bounded, however small the bound is, also while a turn leaves what it writes.
-#[cfg(unix)]
-#[test]
-fn a_turn_leaves_no_more_than_may_be_unread() {
-    use tamtam_link::{LinkEnd, carrier};
-
-    let (here, _never_read) = std::os::unix::net::UnixStream::pair().unwrap();
-    let link = carrier::unix(Link::builder().most_unread(2_000), here).unwrap();
-    let far: Address<Reply<()>> = link.root();
-    let pool = Pool::with_threads(1);
-    let (say, said) = mpsc::channel();
-    let asker = pool.spawn_fn(move |(), _| {
-        while far.tell(Reply::to(drop)).is_ok() {}
-        say.send(()).unwrap();
-    });
-    asker.tell(()).unwrap();
-    said.recv().unwrap();
-    match link.ended() {
-        Some(LinkEnd::Unread(bytes)) => assert!((2_001..2_100).contains(&bytes), "{bytes}"),
-        other => panic!("{other:?}"),
-    }
 }

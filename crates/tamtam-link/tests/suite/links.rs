@@ -5,9 +5,8 @@ use std::sync::mpsc;
 use tamtam_actor::{Address, EndReason, Pool, Reply};
 use tamtam_link::{Kept, Link};
 
-use crate::carriers::{Pair, on_each};
-use crate::conformance::until;
-use crate::partners::{Bond, Partner, chain, partner};
+use super::partners::{Bond, Partner, chain, partner};
+use super::{Pair, on_each, until};
 
 /// Two actors, one at each end of a link.
 struct Stage {
