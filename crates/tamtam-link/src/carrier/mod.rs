@@ -88,13 +88,17 @@ pub fn unix(builder: LinkBuilder, socket: UnixStream) -> io::Result<Link> {
 ///
 /// # Errors
 ///
-/// If the other side is on another machine; if the system has no descriptor to wait for the socket by, or no thread.
+/// If the other side has no loopback address; if the system has no descriptor to wait for the socket by, or no thread.
 pub fn tcp(builder: LinkBuilder, socket: TcpStream) -> io::Result<Link> {
     let other = socket.peer_addr()?;
-    if !other.ip().is_loopback() {
+    // Where IPv6 writes it the one of IPv4 is a loopback address, too.
+    if !other.ip().to_canonical().is_loopback() {
         return Err(io::Error::new(
             io::ErrorKind::InvalidInput,
-            format!("{other} is on another machine: a link over bare TCP stays on this one"),
+            format!(
+                "{other} is no loopback address, and bare TCP is neither encrypted nor proves who is there: connect to 127.0.0.1 or [::1] within this \
+                 machine, or go by TLS (`carrier::Tls`, feature `tls`)"
+            ),
         ));
     }
     // A question waits for its answer, not for more to send with it.
