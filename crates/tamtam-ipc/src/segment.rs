@@ -155,8 +155,8 @@ impl Segment {
         let system =
             |doing: &'static str| move |source: io::Error| AttachError::System { doing, source };
         let seals = fcntl_get_seals(&memory);
-        // Who could make it smaller could make each access to it a signal.
-        if !seals.is_ok_and(|seals| seals.contains(SealFlags::SHRINK)) {
+        // Who could make it smaller could make each access to it a signal; and who could make it larger, more than was counted when it came.
+        if !seals.is_ok_and(|seals| seals.contains(SealFlags::SHRINK | SealFlags::GROW)) {
             return Err(AttachError::NotSealed);
         }
         let size = fstat(&memory)

@@ -15,6 +15,7 @@ use tamtam_actor::{EndReason, Time};
 use tamtam_wait::seam::atomic::{AtomicBool, AtomicU64, Ordering};
 use tamtam_wait::seam::{Mutex, MutexGuard};
 
+use crate::attachments::{Attachments, MostAttached};
 use crate::descriptors::{Attached, Lent, Lot, Ways};
 use crate::direct::DirectOutlet;
 use crate::ending::lost;
@@ -60,6 +61,8 @@ pub(crate) struct Core {
     /// What carries the link takes descriptors beside the frames.
     pub(crate) carries_descriptors: bool,
     pub(crate) ways: Arc<Ways>,
+    /// What has come of the other side, and is open here.
+    pub(crate) attachments: Attachments,
     /// The link has ended, or the root of this side has: for a look without the lock.
     pub(crate) is_over: AtomicBool,
     /// How many processes there were at the other side before this one.
@@ -135,6 +138,7 @@ pub(crate) struct Parts {
     pub(crate) time: Time,
     pub(crate) keeps_root: bool,
     pub(crate) carries_descriptors: bool,
+    pub(crate) most_attached: MostAttached,
     pub(crate) wake: Box<dyn Fn() + Send + Sync>,
     pub(crate) sender: Option<Box<dyn SendAtOnce>>,
     pub(crate) before_wait: Option<Box<dyn Fn() + Send + Sync>>,
@@ -220,6 +224,7 @@ impl Core {
             has_seats: parts.has_seats,
             carries_descriptors: parts.carries_descriptors,
             ways: Arc::default(),
+            attachments: Attachments::new(parts.most_attached),
             is_over: AtomicBool::new(false),
             generation: AtomicU64::new(0),
             root: OnceLock::new(),

@@ -11,6 +11,8 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 
 use tamtam_actor::link::{LentDescriptor, TakenDescriptor};
 
+use crate::attachments::Attachments;
+
 /// So many descriptors are in one message at most.
 pub(crate) const MOST_IN_MESSAGE: usize = 16;
 /// So many descriptors of a link are on their way at most, in each direction: the system takes them out of what the process may have open.
@@ -159,7 +161,12 @@ pub(crate) struct Arrived {
     /// That of the process that has sent them.
     pub(crate) generation: u64,
     places: Vec<Option<TakenDescriptor>>,
+    /// Why they are not here, if there were too many.
+    refused: Option<String>,
 }
+
+const NOT_COME: &str =
+    "its descriptor has not come: the limit of open files is reached here, or it was not sent";
 
 impl Arrived {
     /// With a message that should have so many.
@@ -167,28 +174,53 @@ impl Arrived {
         number: u64,
         generation: u64,
         count: u64,
-        descriptors: Vec<TakenDescriptor>,
+        mut descriptors: Vec<TakenDescriptor>,
+        attachments: &Attachments,
     ) -> Self {
+        let mut refused = None;
         // Which of them are missing is not known.
-        let is_whole = descriptors.len() as u64 == count;
-        let places = if is_whole { descriptors } else { Vec::new() };
+        if descriptors.len() as u64 == count {
+            refused = attachments.add(&descriptors).err();
+        }
+        if refused.is_some() || descriptors.len() as u64 != count {
+            descriptors.clear();
+        }
         Arrived {
             number,
             generation,
-            places: places.into_iter().map(Some).collect(),
+            places: descriptors.into_iter().map(Some).collect(),
+            refused,
         }
     }
 
-    pub(crate) fn take(&mut self, place: u64) -> Option<TakenDescriptor> {
-        let place = usize::try_from(place).ok()?;
-        self.places.get_mut(place)?.take()
+    pub(crate) fn take(&mut self, place: u64) -> Result<TakenDescriptor, String> {
+        let place = usize::try_from(place).ok();
+        let taken = place.and_then(|place| self.places.get_mut(place)?.take());
+        taken.ok_or_else(|| self.missing())
     }
 
     /// A copy of it.
-    pub(crate) fn share(&self, place: u64) -> Option<TakenDescriptor> {
-        let place = usize::try_from(place).ok()?;
-        copy(self.places.get(place)?.as_ref()?)
+    pub(crate) fn share(
+        &self,
+        place: u64,
+        attachments: &Attachments,
+    ) -> Result<TakenDescriptor, String> {
+        let place = usize::try_from(place).ok();
+        let shared = place.and_then(|place| copy(self.places.get(place)?.as_ref()?));
+        let shared = shared.ok_or_else(|| self.missing())?;
+        attachments.add(std::slice::from_ref(&shared))?;
+        Ok(shared)
     }
+
+    /// Why one is not here.
+    fn missing(&self) -> String {
+        self.refused.clone().unwrap_or_else(not_come)
+    }
+}
+
+/// Why a descriptor is not here that should have come.
+pub(crate) fn not_come() -> String {
+    NOT_COME.to_owned()
 }
 
 #[cfg(unix)]

@@ -14,7 +14,7 @@ use tamtam_actor::link::{
 use tamtam_actor::{AskError, Fate};
 
 use crate::core::Core;
-use crate::descriptors::{Arrived, Lot};
+use crate::descriptors::{Arrived, Lot, not_come};
 use crate::frame::{Frame, Offer, Replies};
 
 /// What is in a message that is written, beside its bytes. In most of them there is nothing.
@@ -229,8 +229,6 @@ impl Tables for Written<'_> {
 }
 
 const NOT_READ: &str = "a message that is written has nothing to be read";
-const NOT_COME: &str =
-    "its descriptor has not come: the limit of open files is reached here, or it was not sent";
 const NOT_WRITTEN: &str = "a message that is read takes nothing to be sent";
 
 impl Tables for Read<'_> {
@@ -298,16 +296,14 @@ impl Tables for Read<'_> {
 
     fn take_descriptor(&self, place: u64) -> Result<TakenDescriptor, String> {
         let mut unread = self.unread.borrow_mut();
-        let arrived = unread.arrived.as_mut();
-        let taken = arrived.and_then(|arrived| arrived.take(place));
-        taken.ok_or_else(|| NOT_COME.to_owned())
+        let arrived = unread.arrived.as_mut().ok_or_else(not_come)?;
+        arrived.take(place)
     }
 
     fn share_descriptor(&self, place: u64) -> Result<TakenDescriptor, String> {
         let unread = self.unread.borrow();
-        let arrived = unread.arrived.as_ref();
-        let shared = arrived.and_then(|arrived| arrived.share(place));
-        shared.ok_or_else(|| NOT_COME.to_owned())
+        let arrived = unread.arrived.as_ref().ok_or_else(not_come)?;
+        arrived.share(place, &self.core.attachments)
     }
 }
 

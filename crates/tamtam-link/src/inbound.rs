@@ -460,7 +460,8 @@ impl Inbound {
         {
             descriptors = fetch(number);
         }
-        let arrived = Arrived::new(number, self.generation, count, descriptors);
+        let attachments = &self.core.attachments;
+        let arrived = Arrived::new(number, self.generation, count, descriptors, attachments);
         self.arrived = Some(Box::new(arrived));
         Ok(())
     }

@@ -12,10 +12,11 @@
 // | 4 | root_log | what is kept for a process that may die |
 // | 3 | frames, links, tables, untrusted | frames that are kept as they go; which actors of the two sides are linked; which actors and replies these know of each other; what a side may do that is not trusted |
 // | 2 | descriptors, frame | what goes beside the frames; what is said, byte by byte |
-// | 1 | bytes, direct | numbers and texts in a frame; what senders write to by themselves |
+// | 1 | attachments, bytes, direct | what has come beside the frames and is open here; numbers and texts in a frame; what senders write to by themselves |
 // | 0 | error, seats | how a link ends; for which threads answers are |
 
 mod actors;
+mod attachments;
 mod bytes;
 pub mod carrier;
 mod confirming;

@@ -10,6 +10,7 @@ use serde::de::DeserializeOwned;
 use tamtam_actor::link::{self, AwaitedAnswer, Encoding, Exported};
 use tamtam_actor::{Address, EndReason, Time};
 
+use crate::attachments::MostAttached;
 use crate::core::{Cells, Core, FarName, Parts, SendAtOnce, WhileWaiting};
 use crate::descriptors::Attached;
 use crate::direct::DirectOutlet;
@@ -82,6 +83,7 @@ pub struct LinkBuilder {
     keeps_root: bool,
     holds_root: bool,
     carries_descriptors: bool,
+    most_attached: Option<MostAttached>,
     sender: Option<Box<dyn SendAtOnce>>,
     before_wait: Option<Box<dyn Fn() + Send + Sync>>,
     while_waiting: Option<WhileWaiting>,
@@ -105,6 +107,7 @@ impl Link {
             keeps_root: false,
             holds_root: false,
             carries_descriptors: false,
+            most_attached: None,
             sender: None,
             before_wait: None,
             while_waiting: None,
@@ -386,6 +389,28 @@ impl LinkBuilder {
         self
     }
 
+    /// How much that comes beside the messages of the other side, such as the ends of shared memory, may be open here at a time: so many descriptors, and
+    /// so many bytes of what they are of in all. Unless it is said, half of the descriptors that this process may have open, and half of
+    /// the memory of this machine: so no other side takes all of either.
+    ///
+    /// It counts until what was made of it is dropped. A message with more cannot be read: who waits for an answer to it gets
+    /// [`NotDecodable`](tamtam_actor::AskError::NotDecodable), which says how much there is, and the link goes on. Such messages come over a Unix socket
+    /// alone, on Linux.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use tamtam_link::Link;
+    ///
+    /// // A hundred pictures, a gibibyte of them.
+    /// let builder = Link::builder().most_attached(100, 1 << 30);
+    /// # drop(builder);
+    /// ```
+    pub fn most_attached(mut self, descriptors: usize, bytes: u64) -> Self {
+        self.most_attached = Some(MostAttached { descriptors, bytes });
+        self
+    }
+
     /// The time by which messages are sent later to actors at the other side: the system's unless it is said.
     pub fn time(mut self, time: Time) -> Self {
         self.time = time;
@@ -501,6 +526,7 @@ impl LinkBuilder {
             time: self.time,
             keeps_root: self.keeps_root,
             carries_descriptors: self.carries_descriptors,
+            most_attached: self.most_attached.unwrap_or_else(MostAttached::usual),
             wake: Box::new(wake),
             sender: self.sender,
             before_wait: self.before_wait,

@@ -2,6 +2,8 @@
 #![cfg(target_os = "linux")]
 
 mod arena;
+#[cfg(feature = "link")]
+mod attached;
 mod bytes;
 mod carrier;
 mod channel;
