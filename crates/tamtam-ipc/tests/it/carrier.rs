@@ -131,3 +131,40 @@ fn other_memory_is_refused_with_what_it_is() {
     let error = attach(file).unwrap_err().to_string();
     assert!(error.contains("no memory whose size is sealed"), "{error}");
 }
+
+/// The program at the other side is of another version, which writes the memory in another way.
+#[test]
+fn memory_of_another_layout_is_refused_and_both_are_named() {
+    use std::os::fd::{BorrowedFd, OwnedFd};
+    use std::os::unix::fs::FileExt;
+    use tamtam_ipc::{AttachError, Slot};
+
+    // Behind eight bytes that say that it is memory of tamtam.
+    const PLACE: u64 = 8;
+    let change = |memory: BorrowedFd<'_>| -> OwnedFd {
+        let memory = memory.try_clone_to_owned().unwrap();
+        let file = std::fs::File::from(memory.try_clone().unwrap());
+        let mut layout = [0; 4];
+        file.read_exact_at(&mut layout, PLACE).unwrap();
+        let next = u32::from_le_bytes(layout) + 1;
+        file.write_all_at(&next.to_le_bytes(), PLACE).unwrap();
+        memory
+    };
+    let told = |error: AttachError| match &error {
+        AttachError::Layout { theirs, ours } => {
+            assert_eq!(*theirs, ours + 1);
+            let said = error.to_string();
+            let both = format!("has layout {theirs}, and this program reads layout {ours}");
+            assert!(said.contains(&both), "{said}");
+            assert!(
+                said.contains("build both programs with one version"),
+                "{said}"
+            );
+        }
+        other => panic!("{other:?}"),
+    };
+    let (_writer, reader) = carrier(4096).unwrap();
+    told(attach(change(reader.memory())).unwrap_err());
+    let slot = Slot::<u64>::create().unwrap();
+    told(Slot::<u64>::attach(change(slot.memory())).unwrap_err());
+}
