@@ -19,6 +19,7 @@ use tamtam_ipc::{CarrierError, CarrierReader, CarrierWaker, CarrierWriter};
 use tamtam_link::carrier::rights;
 use tamtam_link::{Attached, DirectOutlet, Inbound, Link, Seats};
 
+use crate::carrier::Carrier;
 use crate::descriptors::{self, DescriptorReader};
 
 /// So much of each direction may lie in memory, in bytes.
@@ -27,6 +28,10 @@ pub(crate) const MEMORY: usize = 256 << 10;
 pub(crate) const BY_MEMORY: u8 = b'm';
 /// A worker's first byte: the rest goes over the socket.
 pub(crate) const BY_SOCKET: u8 = b's';
+/// The same, of a worker that could not attach to the memory: 2 bytes follow, the lowest first, how long is what it says of that, and that.
+const BY_SOCKET_SINCE: u8 = b'r';
+/// So long it is at most, in bytes.
+const LONGEST_REFUSAL: usize = 1 << 10;
 
 /// Both ends of one process in shared memory.
 pub(crate) type Memory = (CarrierWriter, CarrierReader);
@@ -316,31 +321,67 @@ pub(crate) fn read_memory(
     }
 }
 
-/// The parent: hears which way the worker has taken. An error if it has died before, or talks nonsense.
+/// What a worker writes first where it could not attach to the memory.
+pub(crate) fn refusal(why: &str) -> Vec<u8> {
+    let mut end = why.len().min(LONGEST_REFUSAL);
+    while !why.is_char_boundary(end) {
+        end -= 1;
+    }
+    let length = end as u16;
+    [
+        &[BY_SOCKET_SINCE][..],
+        &length.to_le_bytes(),
+        &why.as_bytes()[..end],
+    ]
+    .concat()
+}
+
+/// Why the worker could not attach to the memory.
+fn read_refusal(mut socket: &UnixStream) -> io::Result<Arc<str>> {
+    let mut length = [0; 2];
+    socket.read_exact(&mut length)?;
+    let length = usize::from(u16::from_le_bytes(length));
+    if length > LONGEST_REFUSAL {
+        return Err(not_understood());
+    }
+    let mut why = vec![0; length];
+    socket.read_exact(&mut why)?;
+    let why = String::from_utf8_lossy(&why);
+    Ok(format!("it could not attach to the shared memory: {why}").into())
+}
+
+fn not_understood() -> io::Error {
+    let text = "it has not said how it is to be talked to";
+    io::Error::new(io::ErrorKind::InvalidData, text)
+}
+
+/// The parent: hears which way the worker has taken, of the memory that it was offered, or why there was none. An error if it has died before, or
+/// talks nonsense.
 pub(crate) fn agree(
     socket: UnixStream,
-    memory: Option<Memory>,
-) -> io::Result<(Outgoing, Incoming)> {
+    memory: Result<Memory, Arc<str>>,
+) -> io::Result<(Outgoing, Incoming, Carrier)> {
     let mut way = [0];
     (&socket).read_exact(&mut way)?;
-    match (way[0], memory) {
-        (BY_MEMORY, Some((writer, reader))) => {
+    let refused = match (way[0], memory) {
+        (BY_MEMORY, Ok((writer, reader))) => {
             let socket = Arc::new(socket);
             let beside = Beside::new(Arc::clone(&socket), reader.seats().waker());
-            Ok((
+            return Ok((
                 Outgoing::by_memory(writer, socket),
                 Incoming::Memory(Box::new(reader), beside),
-            ))
+                Carrier::SharedMemory,
+            ));
         }
-        (BY_SOCKET, _) => Ok((
-            Outgoing::Socket(Arc::new(socket.try_clone()?)),
-            Incoming::Socket(socket),
-        )),
-        _ => Err(io::Error::new(
-            io::ErrorKind::InvalidData,
-            "it has not said how it is to be talked to",
-        )),
-    }
+        (BY_SOCKET, memory) => memory.err(),
+        (BY_SOCKET_SINCE, _) => Some(read_refusal(&socket)?),
+        _ => return Err(not_understood()),
+    };
+    Ok((
+        Outgoing::Socket(Arc::new(socket.try_clone()?)),
+        Incoming::Socket(socket),
+        Carrier::Socket { refused },
+    ))
 }
 
 #[cfg(test)]

@@ -13,12 +13,13 @@
 // | 3 | begin, line, reporter, retold | what a worker is told before its link begins; its end of the link, with its turns; what reports to the parent; events of workers told here |
 // | 2 | courier, figures, forwarded, reading | what writes; what workers say that they do; events on their way to the parent; what reads |
 // | 1 | carried, launcher, panics, progress, remote, report, supervised | what carries a link's bytes; the thread that starts processes; panics of workers; how far a worker has got; the actor; what is said beside the link; what a supervisor wants |
-// | 0 | descriptors, error, limits, lock, origin, rhythm, status | descriptors beside shared memory; why there is no process; what a process may do; locks; whether this is a worker; how often a thread looks whether it is needed; what the system says of a process |
+// | 0 | carrier, descriptors, error, limits, lock, origin, rhythm, status | what carries messages, as users are told; descriptors beside shared memory; why there is no process; what a process may do; locks; whether this is a worker; how often a thread looks whether it is needed; what the system says of a process |
 
 #[cfg(target_os = "linux")]
 mod begin;
 #[cfg(target_os = "linux")]
 mod carried;
+mod carrier;
 #[cfg(target_os = "linux")]
 mod collector;
 #[cfg(all(test, target_os = "linux"))]
@@ -71,6 +72,7 @@ mod supervised;
 mod worker;
 mod workers;
 
+pub use carrier::Carrier;
 pub use error::SpawnError;
 pub use limits::Limits;
 pub use panics::{PanicWatch, WorkerPanic, on_panic};

@@ -150,25 +150,29 @@ impl Line {
     /// The one of the thread that calls this.
     pub(crate) fn new(socket: UnixStream, memory: Option<OwnedFd>) -> io::Result<Self> {
         IS_MAIN.set(true);
-        // Without it, or where it is of no use here, all goes over the socket.
-        let memory = memory.and_then(|memory| tamtam_ipc::attach(memory).ok());
+        // Without it, or where it is of no use here, all goes over the socket; the parent is told why.
+        let memory = memory.map(tamtam_ipc::attach);
         let (way, incoming, outgoing, bell) = match memory {
-            Some((writer, reader)) => {
+            Some(Ok((writer, reader))) => {
                 let bell = Bell::Memory(reader.waker());
                 let beside_it = Arc::new(socket.try_clone()?);
                 let outgoing = Outgoing::by_memory(writer, Arc::clone(&beside_it));
                 let beside = Beside::new(beside_it, reader.waker());
                 let incoming = Incoming::Memory(Box::new(reader), beside);
-                (carried::BY_MEMORY, incoming, outgoing, bell)
+                (vec![carried::BY_MEMORY], incoming, outgoing, bell)
             }
-            None => {
+            other => {
                 let bell = eventfd(0, EventfdFlags::CLOEXEC | EventfdFlags::NONBLOCK)?;
                 let outgoing = Outgoing::Socket(Arc::new(socket.try_clone()?));
                 let incoming = Incoming::Socket(socket.try_clone()?);
-                (carried::BY_SOCKET, incoming, outgoing, Bell::Event(bell))
+                let way = match other {
+                    Some(Err(error)) => carried::refusal(&error.to_string()),
+                    _ => vec![carried::BY_SOCKET],
+                };
+                (way, incoming, outgoing, Bell::Event(bell))
             }
         };
-        (&socket).write_all(&[way])?;
+        (&socket).write_all(&way)?;
         Ok(Line {
             incoming: Mutex::new(incoming),
             outgoing: Mutex::new((outgoing, Vec::new(), Vec::new())),
@@ -539,4 +543,69 @@ fn is_of_turn(turns: u64) -> bool {
 /// Whether an actor that ends so has panicked.
 pub(crate) fn is_panic(reason: &EndReason) -> bool {
     matches!(reason, EndReason::Panicked(_) | EndReason::GaveUp { .. })
+}
+
+#[cfg(test)]
+mod tests {
+    use std::os::unix::fs::FileExt;
+
+    use super::*;
+    use crate::carrier::Carrier;
+
+    /// The parent's side of a line that was offered this memory.
+    fn agreed(
+        spoil: impl FnOnce(&OwnedFd),
+        offered: impl FnOnce(carried::Memory) -> (Option<OwnedFd>, Result<carried::Memory, Arc<str>>),
+    ) -> Carrier {
+        let (here, there) = UnixStream::pair().unwrap();
+        let made = tamtam_ipc::carrier(carried::MEMORY).unwrap();
+        spoil(&made.1.memory().try_clone_to_owned().unwrap());
+        let (handed, kept) = offered(made);
+        let _line = Line::new(there, handed).unwrap();
+        let (outgoing, incoming, carrier) = carried::agree(here, kept).unwrap();
+        let are_sockets = matches!(
+            (outgoing, incoming),
+            (Outgoing::Socket(_), Incoming::Socket(_))
+        );
+        assert_eq!(are_sockets, carrier != Carrier::SharedMemory);
+        carrier
+    }
+
+    fn shared(memory: carried::Memory) -> (Option<OwnedFd>, Result<carried::Memory, Arc<str>>) {
+        let handed = memory.1.memory().try_clone_to_owned().unwrap();
+        (Some(handed), Ok(memory))
+    }
+
+    #[test]
+    fn a_parent_hears_why_its_worker_is_reached_by_the_socket() {
+        assert_eq!(agreed(|_| {}, shared), Carrier::SharedMemory);
+        // The worker is of a build that lays the memory out in another way, which the header says behind eight bytes.
+        let spoil = |memory: &OwnedFd| {
+            let file = std::fs::File::from(memory.try_clone().unwrap());
+            file.write_all_at(&99_u32.to_le_bytes(), 8).unwrap();
+        };
+        match agreed(spoil, shared) {
+            Carrier::Socket { refused: Some(why) } => {
+                let words = "it could not attach to the shared memory: the memory has layout 99";
+                assert!(why.starts_with(words), "{why}");
+            }
+            other => panic!("{other:?}"),
+        }
+        let none = |_| (None, Err("none to be had".into()));
+        let refused = Some("none to be had".into());
+        assert_eq!(agreed(|_| {}, none), Carrier::Socket { refused });
+    }
+
+    #[test]
+    fn a_long_reason_is_cut_between_letters() {
+        let (here, mut there) = UnixStream::pair().unwrap();
+        there
+            .write_all(&carried::refusal(&"\u{e4}".repeat(1_000)))
+            .unwrap();
+        let (_, _, carrier) = carried::agree(here, Err("none".into())).unwrap();
+        let Carrier::Socket { refused: Some(why) } = carrier else {
+            panic!("{carrier:?}");
+        };
+        assert!(why.ends_with("\u{e4}") && why.len() < 1_200, "{why}");
+    }
 }

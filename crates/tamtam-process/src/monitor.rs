@@ -3,6 +3,8 @@
 use std::io;
 use std::os::fd::{AsFd, OwnedFd};
 use std::os::unix::net::UnixStream;
+#[cfg(feature = "tracing")]
+use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::process::{Child, Command, Stdio};
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::sync::{Arc, Mutex};
@@ -19,6 +21,7 @@ use tamtam_link::{Death, Inbound, Link, Supervised};
 
 use crate::begin;
 use crate::carried::{self, Memory};
+use crate::carrier::Carrier;
 use crate::collector;
 use crate::courier::{self, Courier};
 use crate::error::SpawnError;
@@ -45,6 +48,8 @@ pub(crate) struct Plan {
     pub(crate) program: Option<Command>,
     pub(crate) begins_again: BeginsAgain,
     pub(crate) limit: Option<(usize, Overflow)>,
+    /// So many descriptors that have come from it may be open here, of so many bytes, if that is not as usual.
+    pub(crate) most_attached: Option<(usize, u64)>,
 }
 
 /// What decides whether another process takes the place of one that has died.
@@ -67,6 +72,8 @@ pub(crate) struct Shared {
     child: Mutex<Option<Child>>,
     /// How many processes there were.
     begun: AtomicU32,
+    /// What carries messages to it, once it has said so.
+    carrier: Mutex<Option<Carrier>>,
 }
 
 impl Shared {
@@ -79,6 +86,10 @@ impl Shared {
             // It may have ended already.
             let _ = child.kill();
         }
+    }
+
+    pub(crate) fn carrier(&self) -> Option<Carrier> {
+        lock(&self.carrier).clone()
     }
 
     /// There is another one.
@@ -94,7 +105,8 @@ impl Shared {
 /// One process, of perhaps several that take each other's place.
 struct Incarnation {
     socket: UnixStream,
-    memory: Option<Memory>,
+    /// Or why there is none.
+    memory: Result<Memory, Arc<str>>,
     progress: Watched,
 }
 
@@ -128,7 +140,8 @@ impl Recipe {
         let (here, there) = UnixStream::pair().map_err(failed("there is no socket"))?;
         let progress = Watched::new().map_err(failed("there is no memory to share"))?;
         // Without it, all goes over the socket.
-        let memory = tamtam_ipc::carrier(carried::MEMORY).ok();
+        let memory = tamtam_ipc::carrier(carried::MEMORY);
+        let memory = memory.map_err(|error| Arc::from(error.to_string()));
         let reports = collector::prepare().map_err(failed("there is no socket for its reports"))?;
         let mut command = Command::new(self.program.get_program());
         command.args(self.program.get_args());
@@ -148,7 +161,7 @@ impl Recipe {
         let child = launch(command).map_err(failed("it cannot be started"))?;
         let handed = [
             Some(progress.fd()),
-            memory.as_ref().map(|(_, reader)| reader.memory()),
+            memory.as_ref().ok().map(|(_, reader)| reader.memory()),
             reports.as_ref().map(|ends| ends.there.as_fd()),
         ];
         // If it has died already, that is found when the socket is read.
@@ -214,6 +227,9 @@ pub(crate) fn start(plan: Plan) -> Result<Started, SpawnError> {
     if let Decides::Supervisor(control) = &decides {
         let control: Arc<dyn Supervised> = Arc::clone(control) as _;
         builder = builder.supervised(control);
+    }
+    if let Some((descriptors, bytes)) = plan.most_attached {
+        builder = builder.most_attached(descriptors, bytes);
     }
     let (link, inbound) = builder
         .keep_root()
@@ -349,13 +365,15 @@ impl Monitor {
             progress,
         } = incarnation;
         // If it has died before it could say so, that is found now.
-        if let Ok((outgoing, incoming)) = carried::agree(socket, memory) {
+        if let Ok((outgoing, incoming, carrier)) = carried::agree(socket, memory) {
+            self.note_carrier(carrier);
             self.courier.write_to(outgoing);
             self.reading.read_all(incoming, inbound);
         }
         // Its memory may take long to be freed. How far it has got is known once its main thread runs no more.
         let early = self.shared.pid().and_then(ending_soon);
         let end = early.unwrap_or_else(|| self.reap());
+        *lock(&self.shared.carrier) = None;
         // What was being written was for this one.
         self.courier.take_back();
         let next = self.go_on(&progress, end);
@@ -373,6 +391,19 @@ impl Monitor {
             Next::After(inbound, pause) => (inbound, pause),
         };
         self.begin_after(pause, inbound)
+    }
+
+    /// Says what carries messages to the process that has begun, and tells of it where that is not what it should be.
+    fn note_carrier(&self, carrier: Carrier) {
+        #[cfg(feature = "tracing")]
+        if let Carrier::Socket { refused: Some(why) } = &carrier
+            && let Some(pid) = self.shared.pid()
+        {
+            // The subscriber is the user's.
+            let tell = || crate::retold::no_shared_memory(&self.recipe.called, pid, why);
+            let _ = catch_unwind(AssertUnwindSafe(tell));
+        }
+        *lock(&self.shared.carrier) = Some(carrier);
     }
 
     /// The next process, as its own policy says.

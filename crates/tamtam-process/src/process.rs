@@ -7,6 +7,7 @@ use std::time::Duration;
 
 use tamtam_actor::{Address, Overflow, ReportFailure, Restart, Stepper, Supervision, Supervisor};
 
+use crate::carrier::Carrier;
 use crate::error::SpawnError;
 use crate::limits::Limits;
 use crate::remote::Remote;
@@ -63,6 +64,7 @@ impl Process {
             limit: None,
             restart: Restart::default(),
             limits: Limits::none(),
+            most_attached: None,
             program: None,
         }
     }
@@ -108,6 +110,7 @@ pub struct ProcessSpawner {
     limit: Option<(usize, Overflow)>,
     restart: Restart,
     limits: Limits,
+    most_attached: Option<(usize, u64)>,
     program: Option<Command>,
 }
 
@@ -141,6 +144,15 @@ impl ProcessSpawner {
     /// What the process may do, and use.
     pub fn limits(mut self, limits: Limits) -> Self {
         self.limits = limits;
+        self
+    }
+
+    /// How much that comes from the process beside its messages, such as the ends of shared memory, may be open in this one at a time: so many descriptors,
+    /// and so many bytes of what they are of in all. Unless it is said, half of the descriptors that this process may have open, and half of the memory
+    /// of this machine. A message or an answer with more cannot be read, and its error says so: see
+    /// [`LinkBuilder::most_attached`](tamtam_link::LinkBuilder::most_attached).
+    pub fn most_attached(mut self, descriptors: usize, bytes: u64) -> Self {
+        self.most_attached = Some((descriptors, bytes));
         self
     }
 
@@ -370,6 +382,7 @@ impl ProcessSpawner {
             program: self.program,
             begins_again,
             limit: self.limit,
+            most_attached: self.most_attached,
         })
     }
 }
@@ -420,6 +433,21 @@ impl ProcessHandle {
         self.shared.kill();
     }
 
+    /// What carries messages to the process as it is now, and answers back; `None` if there is none, or it has not said yet that it has begun: when it
+    /// has answered a question, it has.
+    ///
+    /// It is shared memory wherever the system gives that to both processes. Where it does not, messages go over a socket, and take longer: then this
+    /// says why, and so does a warning to the subscriber of `tracing`, with the feature of that name.
+    #[must_use]
+    pub fn carrier(&self) -> Option<Carrier> {
+        #[cfg(target_os = "linux")]
+        {
+            self.shared.carrier()
+        }
+        #[cfg(not(target_os = "linux"))]
+        None
+    }
+
     /// How often another process has taken the place of one that has died.
     #[must_use]
     pub fn restarts(&self) -> u32 {
@@ -437,6 +465,7 @@ impl fmt::Debug for ProcessHandle {
         f.debug_struct("ProcessHandle")
             .field("pid", &self.pid())
             .field("restarts", &self.restarts())
+            .field("carrier", &self.carrier())
             .finish()
     }
 }
@@ -484,6 +513,12 @@ impl ProcessPool {
         self
     }
 
+    /// See [`ProcessSpawner::most_attached`]. It holds for each of the processes.
+    pub fn most_attached(mut self, descriptors: usize, bytes: u64) -> Self {
+        self.spawner = self.spawner.most_attached(descriptors, bytes);
+        self
+    }
+
     /// The actor in so many processes, each made of this.
     ///
     /// # Errors
@@ -505,6 +540,7 @@ impl ProcessPool {
                 limit,
                 restart,
                 limits,
+                most_attached,
                 program: _,
             } = self.spawner;
             let workers = (0..self.processes).map(|number| {
@@ -513,6 +549,7 @@ impl ProcessPool {
                     limit,
                     restart: restart.clone(),
                     limits: limits.clone(),
+                    most_attached,
                     program: None,
                 };
                 let begins_again = BeginsAgain::Own(restart.clone());

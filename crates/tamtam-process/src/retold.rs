@@ -265,6 +265,18 @@ pub(crate) fn dropped(worker: &str, pid: u32, count: u64) {
     );
 }
 
+/// What a worker is told and says goes over its socket, though it should go through memory.
+pub(crate) fn no_shared_memory(worker: &str, pid: u32, why: &str) {
+    let message = "the messages of a worker go over its socket, which takes longer: there is no shared memory";
+    own(
+        Level::WARN,
+        message,
+        vec![("reason", FieldValue::Text(why.to_owned()))],
+        worker,
+        pid,
+    );
+}
+
 /// A thread of a worker has panicked.
 pub(crate) fn panicked(panic: &WorkerPanic) {
     let text = |text: &Option<String>| text.clone().map(FieldValue::Text);

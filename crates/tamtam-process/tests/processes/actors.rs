@@ -69,6 +69,31 @@ pub(crate) enum Count {
     Try(Picky, Reply<u64>),
     /// Gives the reply back to an actor of the parent.
     PassOn(Address<Reply<u64>>, Reply<u64>),
+    /// What carries the messages of a process of this process.
+    CarrierBelow(Reply<String>),
+    /// Whether the message was read on the thread that handles it, and whether that is the main thread.
+    Threads(ReadOn, Reply<(bool, bool)>),
+}
+
+/// The thread on which it is read.
+pub(crate) struct ReadOn(std::thread::ThreadId);
+
+impl ReadOn {
+    pub(crate) fn this_thread() -> Self {
+        ReadOn(std::thread::current().id())
+    }
+}
+
+impl Serialize for ReadOn {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.serialize_unit()
+    }
+}
+
+impl<'de> Deserialize<'de> for ReadOn {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        <()>::deserialize(deserializer).map(|()| ReadOn::this_thread())
+    }
 }
 
 /// Is written, and is read, or is not.
@@ -165,6 +190,16 @@ impl Actor for Counter {
                 }
             }
             Count::PassOn(to, reply) => to.tell(reply).unwrap(),
+            Count::CarrierBelow(reply) => {
+                let below = tamtam_process::Process::from(this_program());
+                let (below, handle) = below.spawn_with_handle::<Counter>(0).unwrap();
+                assert_eq!(below.ask(Count::Read), Ok(0));
+                reply.send(handle.carrier().unwrap().to_string());
+            }
+            Count::Threads(ReadOn(thread), reply) => {
+                let is_main = rustix::thread::gettid() == rustix::process::getpid();
+                reply.send((thread == std::thread::current().id(), is_main));
+            }
             Count::AskBack(to, reply) => reply.send(to.ask(|reply| reply).unwrap()),
             Count::Bytes(bytes, reply) => reply.send(bytes),
             Count::PanicOn(name) => {

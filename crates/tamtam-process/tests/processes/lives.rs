@@ -7,9 +7,11 @@ use tamtam_actor::{
     Actor, Address, AskError, Context, EndReason, Overflow, Pool, ProcessEnd, Refusal, Reply,
     Restart,
 };
-use tamtam_process::{Limits, Process, SpawnError};
+use tamtam_process::{Carrier, Limits, Process, SpawnError};
 
-use crate::actors::{Chain, Count, Counter, Death, Hold, Holder, Picky, Unfit, this_program};
+use crate::actors::{
+    Chain, Count, Counter, Death, Hold, Holder, Picky, ReadOn, Unfit, this_program,
+};
 use crate::until;
 
 crate::tests! { "lives":
@@ -27,6 +29,8 @@ crate::tests! { "lives":
     what_cannot_be_read_there_is_told_to_who_asked_and_ends_nothing
     an_address_goes_there_and_comes_home_as_itself
     one_without_memory_to_share_is_reached_by_its_socket
+    it_is_said_what_carries_its_messages
+    its_actor_has_its_turns_on_the_thread_that_reads
     a_handler_may_wait_for_an_actor_of_the_parent
     a_circle_of_waits_through_a_process_ends
     it_ends_with_its_last_address_when_all_is_handled
@@ -286,13 +290,70 @@ fn shares_memory(process: u32) -> bool {
     maps.contains("/memfd:tamtam (")
 }
 
-fn one_without_memory_to_share_is_reached_by_its_socket() {
-    // In a process that makes no file as large as the memory, not even one in memory, and that lives on when it tries to.
+/// This program in a process that makes no file as large as the memory, not even one in memory, and that lives on when it tries to.
+fn without_memory() -> std::process::Command {
     let mut limited = std::process::Command::new("sh");
     let program = this_program().get_program().to_owned();
     limited.args(["-c", "trap '' XFSZ; ulimit -f 100; exec \"$0\""]);
     limited.arg(program);
-    let limited = Process::from(limited).spawn::<Chain>(1).unwrap();
+    limited
+}
+
+fn it_is_said_what_carries_its_messages() {
+    let (counter, handle) = Process::spawner().spawn_with_handle::<Counter>(0).unwrap();
+    assert_eq!(counter.ask(Count::Read), Ok(0));
+    assert_eq!(handle.carrier(), Some(Carrier::SharedMemory));
+    // Of the process as it is now.
+    let first = handle.pid();
+    handle.kill();
+    assert_eq!(counter.ask(Count::Read), Ok(0));
+    assert_ne!(handle.pid(), first);
+    assert_eq!(handle.carrier(), Some(Carrier::SharedMemory));
+    counter.stop();
+    assert_eq!(counter.end().wait().reason, EndReason::Stopped);
+    assert_eq!(handle.carrier(), None);
+
+    let limited = Process::from(without_memory()).spawn::<Counter>(0).unwrap();
+    let said = limited.ask(Count::CarrierBelow).unwrap();
+    assert!(said.starts_with("a socket: no shared memory of "), "{said}");
+    assert!(said.contains("File too large"), "{said}");
+}
+
+fn its_actor_has_its_turns_on_the_thread_that_reads() {
+    let (counter, handle) = Process::spawner().spawn_with_handle::<Counter>(0).unwrap();
+    let threads = || counter.ask(|reply| Count::Threads(ReadOn::this_thread(), reply));
+    for _ in 0..100 {
+        assert_eq!(threads(), Ok((true, true)));
+    }
+    // Also of what another thread reads while a handler runs, which waits for an actor here.
+    let pool = Pool::with_threads(1);
+    let (sender, answers) = mpsc::channel();
+    let waited_for = pool.spawn_fn({
+        let counter = counter.clone();
+        move |reply: Reply<u64>, _| {
+            for _ in 0..10 {
+                let sender = sender.clone();
+                let told = Reply::to(move |answer| sender.send(answer).unwrap());
+                let message = Count::Threads(ReadOn::this_thread(), told);
+                counter.tell(message).unwrap();
+            }
+            reply.send(1);
+        }
+    });
+    assert_eq!(
+        counter.ask(|reply| Count::AskBack(waited_for, reply)),
+        Ok(1)
+    );
+    for answer in answers.iter().take(10) {
+        assert_eq!(answer, Ok((true, true)));
+    }
+    // And where it is the next process.
+    handle.kill();
+    assert_eq!(threads(), Ok((true, true)));
+}
+
+fn one_without_memory_to_share_is_reached_by_its_socket() {
+    let limited = Process::from(without_memory()).spawn::<Chain>(1).unwrap();
     let processes = limited.ask(|reply| reply).unwrap();
     let [its_child, itself] = processes[..] else {
         panic!("{processes:?}");

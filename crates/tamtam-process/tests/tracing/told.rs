@@ -37,6 +37,10 @@ pub(crate) const TESTS: &[(&str, fn())] = &[
         a_worker_of_a_worker_is_named,
     ),
     ("limits_let_events_pass", limits_let_events_pass),
+    (
+        "a_worker_without_shared_memory_is_told_of",
+        a_worker_without_shared_memory_is_told_of,
+    ),
 ];
 
 fn teller(name: &str) -> Address<Tell> {
@@ -195,4 +199,26 @@ fn limits_let_events_pass() {
     let teller = spawner.spawn::<Teller>(()).unwrap();
     teller.tell(Tell::All).unwrap();
     event("limits", "an error");
+}
+
+fn a_worker_without_shared_memory_is_told_of() {
+    // A worker that makes no file as large as the memory, and that lives on when it tries to, has one.
+    let mut limited = std::process::Command::new("sh");
+    limited.args(["-c", "trap '' XFSZ; ulimit -f 100; exec \"$0\""]);
+    limited.arg(std::env::current_exe().unwrap());
+    let spawner = Process::from(limited).name("limited in files");
+    let teller = spawner.spawn::<Teller>(()).unwrap();
+    let below = |reply| Tell::Below("over its socket".to_owned(), reply);
+    let pid = teller.ask(below).unwrap();
+    let message = "the messages of a worker go over its socket, which takes longer: there is no shared memory";
+    let told = event("over its socket", message);
+    assert_eq!(
+        (told.level, &*told.target),
+        (Level::WARN, "tamtam::process")
+    );
+    assert_eq!(told.fields["pid"], pid.to_string());
+    assert!(told.fields["reason"].contains("File too large"), "{told:?}");
+    // What has shared memory is no reason for words.
+    let said = |heard: &crate::subscriber::Heard| heard.fields["message"] == message;
+    assert!(!heard("limited in files").iter().any(said));
 }
