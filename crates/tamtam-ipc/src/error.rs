@@ -69,7 +69,7 @@ pub enum CreateError {
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum AttachError {
-    /// It could be made smaller by the other process, which would end this one.
+    /// It could be made smaller by the other process, which would end this one, or larger than was counted when it came.
     #[error(
         "the descriptor is no memory whose size is sealed, so it is not one that tamtam has made"
     )]

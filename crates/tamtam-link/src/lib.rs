@@ -1,6 +1,11 @@
 #![doc = include_str!("../README.md")]
 #![forbid(unsafe_code)]
 
+// No module below `carrier` reads, writes, sleeps or starts a thread: they take bytes and give bytes, and call `wake` when there are some. `carrier` has the
+// sockets, the pipes and two threads for each end. It is no crate of its own since a question and an answer are written by the thread that
+// sends them, and read by the one that waits: for that a carrier needs what the core shows to no user. The one thing that is asked of the system below
+// it is of `attachments`: which descriptors are open here, and how large.
+//
 // The floors of this crate, top to bottom: a module uses those on lower floors only. A test holds it.
 //
 // | floor | modules | what |
