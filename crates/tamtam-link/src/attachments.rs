@@ -25,6 +25,11 @@ pub(crate) struct MostAttached {
 }
 
 impl MostAttached {
+    pub(crate) const NONE: Self = MostAttached {
+        descriptors: 0,
+        bytes: 0,
+    };
+
     /// Half of what this process may have open, and half of the memory of this machine.
     #[cfg(target_os = "linux")]
     pub(crate) fn usual() -> Self {
@@ -41,10 +46,7 @@ impl MostAttached {
     /// Elsewhere no descriptors come.
     #[cfg(not(target_os = "linux"))]
     pub(crate) fn usual() -> Self {
-        MostAttached {
-            descriptors: 0,
-            bytes: 0,
-        }
+        Self::NONE
     }
 }
 

@@ -526,7 +526,11 @@ impl LinkBuilder {
             time: self.time,
             keeps_root: self.keeps_root,
             carries_descriptors: self.carries_descriptors,
-            most_attached: self.most_attached.unwrap_or_else(MostAttached::usual),
+            most_attached: match self.most_attached {
+                Some(most) => most,
+                None if self.carries_descriptors => MostAttached::usual(),
+                None => MostAttached::NONE,
+            },
             wake: Box::new(wake),
             sender: self.sender,
             before_wait: self.before_wait,
