@@ -6,7 +6,7 @@ import { createServer, type AddressInfo } from "node:net";
 import { after, before, describe, test } from "node:test";
 import { setFlagsFromString } from "node:v8";
 import { runInNewContext } from "node:vm";
-import { Address, connect, LinkError, type Fate, type Link, type LinkErrorCode, type Reply } from "../src/link.js";
+import { Address, connect, LinkError, type Fate, type Link, type LinkErrorCode, type Place, type Reply } from "../src/link.js";
 import { LinkServer, program, type Count, type Question } from "./link-server.js";
 
 /** That it fails so. */
@@ -84,6 +84,48 @@ describe("against a gateway", { skip: program === undefined && "name the program
         root.tell("Reset");
         const all = Array.from({ length: 1_000 }, () => total(root));
         assert.deepEqual(new Set(await Promise.all(all)), new Set([0]));
+    });
+
+    test("a page calls methods and listens beside its link", async () => {
+        const link = await open();
+        assert.equal(await link.call<number>("Sums.add", [40, 2]), 42);
+        const heard: [number, Place][] = [];
+        let wakes = (): void => {};
+        const subscription = await link.subscribe<number>("Sums.last", (value, place) => {
+            heard.push([value, place]);
+            wakes();
+        });
+        // The value that the property had is the first.
+        while (heard.length === 0) await new Promise<void>((resolve) => (wakes = resolve));
+        assert.equal(heard[0]?.[0], 42);
+        link.root.tell({ Add: 7 });
+        assert.equal(await link.call("Sums.add", [1, 2]), 3);
+        while (heard.at(-1)?.[0] !== 3) await new Promise<void>((resolve) => (wakes = resolve));
+        assert.ok(heard.at(-1)![1].number > subscription.number);
+        const rest = await subscription.unsubscribe();
+        assert.ok(rest.number >= heard.at(-1)![1].number);
+        await link.call("Sums.add", [5, 5]);
+        assert.equal(heard.at(-1)?.[0], 3);
+        assert.equal(await total(link.root), 7);
+
+        await assert.rejects(link.call("Sums.add", [2 ** 62, 2 ** 62]), (error) => {
+            assert.ok(error instanceof LinkError);
+            assert.deepEqual([error.code, error.fault?.code], ["fault", "Sums.TooLarge"]);
+            return true;
+        });
+        await fails(link.call("Sums.none"), "fault", /none/);
+        await fails(link.subscribe("Sums.none", () => {}), "fault", /none/);
+        await fails(link.call("Sums.slow", [], { timeout: 20 }), "timed-out", /within 20 ms/, "unknown");
+        const given = new AbortController();
+        const called = link.call("Sums.slow", [], { signal: given.signal });
+        given.abort();
+        await fails(called, "cancelled", /given the question up/, "unknown");
+        await fails(link.call("Sums.slow", [], { signal: given.signal }), "cancelled", /given/, "not begun");
+        await fails(link.call("Sums.add", [1n, 2n]), "not-encodable", /Sums\.add/, "not begun");
+        const pending = link.call("Sums.slow");
+        link.close();
+        await fails(pending, "ended", /closed here; whether the method was called is not known/, "unknown");
+        await fails(link.call("Sums.add", [1, 2]), "ended", /closed here/, "not begun");
     });
 
     test("each page has an actor of its own, or all have one", async () => {

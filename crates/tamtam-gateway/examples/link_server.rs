@@ -4,14 +4,16 @@
 //!     cargo run -p tamtam-gateway --example link_server
 //!
 //! `/link/counter` has an actor for each page, `/link/shared` one for all, `/link/patient` one whose mailbox has room for two, and
-//! `/link/closed` wants the token `let me in`.
+//! `/link/closed` wants the token `let me in`. Beside them there are the method `Sums.add`, `Sums.slow`, which takes long, and the property
+//! `Sums.last`, which is the sum that came last.
 
 use std::io::Read;
 use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
 use tamtam_actor::{Actor, Address, Context, Overflow, Pool, Reply};
-use tamtam_gateway::{Caller, Gateway, LinkRoot, Server, bearer};
+use tamtam_channel::Property;
+use tamtam_gateway::{Caller, Fault, Gateway, LinkRoot, Server, Service, bearer};
 
 #[derive(Serialize, Deserialize)]
 enum Count {
@@ -115,8 +117,23 @@ async fn main() -> Result<(), Box<dyn std::error::Error>> {
     let shared = pool.spawn(Counter::new(&pool));
     let spawning = Arc::clone(&pool);
     let waiting = Arc::clone(&pool);
+    let last = Arc::new(Property::new(0_i64));
+    let setting = Arc::clone(&last);
+    let sums = Service::new("Sums")
+        .blocking("add", move |(one, other): (i64, i64)| {
+            let sum = one.checked_add(other);
+            let sum = sum.ok_or_else(|| Fault::new("Sums.TooLarge", "it has more than 64 bits"))?;
+            setting.set(sum);
+            Ok::<_, Fault>(sum)
+        })
+        .method("slow", |_: ()| async {
+            std::future::pending::<()>().await;
+            Ok::<_, Fault>(())
+        })
+        .property("last", last);
     let gateway = Gateway::new()
         .origin("*")
+        .service(sums)
         .link(LinkRoot::new("counter", move |_: &Caller| {
             spawning.spawn(Counter::new(&spawning))
         }))

@@ -1,13 +1,6 @@
 import { LinkError } from "./error.js";
 import type { End } from "./frame.js";
-
-/** How a question is asked. */
-export interface AskOptions {
-    /** Milliseconds that the answer may take; any time unless it is said. */
-    readonly timeout?: number;
-    /** Gives the question up. */
-    readonly signal?: AbortSignal;
-}
+import { within, type AskOptions } from "./patience.js";
 
 /**
  * The way to an actor: of the server, or of this page. It may stand in a message, and is an address there, too.
@@ -40,9 +33,8 @@ export abstract class Address<Message> {
      * It waits for room if the actor takes no more for now. Rejects with a `LinkError`, whose `fate` says how far the question had got.
      */
     async ask<Answer>(question: (reply: Reply<Answer>) => Message, options: AskOptions = {}): Promise<Answer> {
-        const { timeout, signal } = options;
         let fate: LinkError["fate"] = "not begun";
-        let isOver = signal?.aborted === true;
+        let isOver = options.signal?.aborted === true;
         let giveUp = (_: LinkError): void => {};
         const answered = new Promise<Answer>((resolve, reject) => {
             giveUp = (error) => {
@@ -74,19 +66,7 @@ export abstract class Address<Message> {
             };
             send();
         });
-        const timer =
-            timeout === undefined
-                ? undefined
-                : setTimeout(() => giveUp(new LinkError("timed-out", `there was no answer within ${timeout} ms`, fate)), timeout);
-        const cancelled = (): void => giveUp(new LinkError("cancelled", "the page has given the question up", fate));
-        if (signal?.aborted === true) cancelled();
-        signal?.addEventListener("abort", cancelled, { once: true });
-        try {
-            return await answered;
-        } finally {
-            clearTimeout(timer);
-            signal?.removeEventListener("abort", cancelled);
-        }
+        return within(options, answered, (error) => giveUp(error), () => fate);
     }
 }
 

@@ -1,11 +1,13 @@
-// A link over a WebSocket.
+// A link over a WebSocket, and what is called and listened to beside it.
 
 import type { Address } from "./address.js";
+import { Calls, type Listener, type Subscription, type Wish } from "./calls.js";
 import { Core } from "./core.js";
 import { wordsOf, type LinkEnd } from "./end.js";
 import { LinkError } from "./error.js";
 import { VERSION } from "./frame.js";
 import { OwnAddress, type ExportOptions, type Handler } from "./own.js";
+import type { AskOptions } from "./patience.js";
 
 /** What a page says that it speaks, and the server with it. */
 const PROTOCOL = `tamtam-link.${VERSION}`;
@@ -36,6 +38,16 @@ export interface Link<Root> {
     readonly root: Address<Root>;
     /** An actor of this page: its address may stand in messages, and the server reaches it then. */
     export<Message>(handler: Handler<Message>, options?: ExportOptions): OwnAddress<Message>;
+    /**
+     * Calls a method of the server's services, over the same WebSocket: `call("Sums.add", [40, 2])`, or with arguments by their names. Rejects with
+     * a `LinkError`; the fault of a method has the code `fault`.
+     */
+    call<Answer = unknown>(method: string, params?: readonly unknown[] | Readonly<Record<string, unknown>>, options?: AskOptions): Promise<Answer>;
+    /**
+     * Listens to a topic or property of the server's services, over the same WebSocket. By the policy `batches` the listener gets arrays of values.
+     * What it throws is reported as an error of the page.
+     */
+    subscribe<Value = unknown>(name: string, listener: Listener<Value>, wish?: Wish): Promise<Subscription>;
     /** How the link has ended, when it has. It never rejects. */
     readonly ended: Promise<LinkEnd>;
     /** How many messages are not known to be done with at the server: those on their way, in a mailbox, or being handled. */
@@ -70,6 +82,15 @@ export function connect<Root>(url: string | URL, options: ConnectOptions = {}): 
         const ended = new Promise<LinkEnd>((tell) => (tellEnded = tell));
         const timeout = options.timeout ?? LONGEST_CONNECT;
         const timer = setTimeout(() => core.finish({ how: "lost", text: `it was not there within ${timeout} ms` }), timeout);
+        const calls = new Calls({
+            sendText: (text) => {
+                const unsent = socket.bufferedAmount + text.length;
+                const most = options.mostUnread ?? MOST_UNREAD;
+                if (unsent > most) throw new LinkError("full", `the server does not read: ${unsent} bytes would wait for it, and ${most} are the most`);
+                socket.send(text);
+            },
+            endedBy: () => (core.end === undefined ? undefined : wordsOf(core.end)),
+        });
         const core: Core = new Core({
             program: options.program ?? "",
             mostUnread: options.mostUnread ?? MOST_UNREAD,
@@ -89,6 +110,8 @@ export function connect<Root>(url: string | URL, options: ConnectOptions = {}): 
                 resolve({
                     root: root as Address<Root>,
                     export: (handler, { window = USUAL_WINDOW } = {}) => new OwnAddress(handler, window, core),
+                    call: <Answer>(method: string, params?: unknown, how: AskOptions = {}) => calls.call(method, params, how) as Promise<Answer>,
+                    subscribe: (name, listener, wish = {}) => calls.subscribe(name, listener, wish),
                     ended,
                     get unconfirmed() {
                         return core.unconfirmed;
@@ -98,6 +121,7 @@ export function connect<Root>(url: string | URL, options: ConnectOptions = {}): 
             },
             ended: (end) => {
                 clearTimeout(timer);
+                calls.finish(wordsOf(end));
                 tellEnded(end);
                 reject(new LinkError("connect", `there is no link to ${address}: ${wordsOf(end)}`));
             },
@@ -110,7 +134,13 @@ export function connect<Root>(url: string | URL, options: ConnectOptions = {}): 
         };
         socket.onmessage = ({ data }: MessageEvent<unknown>) => {
             if (data instanceof ArrayBuffer) core.receive(new Uint8Array(data));
-            else core.finish({ how: "protocol", text: "a link goes in binary messages, and this one is text" });
+            else {
+                try {
+                    calls.receive(String(data));
+                } catch (error) {
+                    core.finish({ how: "protocol", text: error instanceof Error ? error.message : String(error) });
+                }
+            }
         };
         const neverOpen = `the server is not there, does not let pages of this origin call, or has no link of ${PROTOCOL} there`;
         // Not each WebSocket of Node says that it is closed if it was never open.

@@ -24,6 +24,8 @@ export type LinkErrorCode =
     | "not-decodable"
     /** The message, or its answer, cannot be written. */
     | "not-encodable"
+    /** The method that was called has answered with a fault: `fault` says which. */
+    | "fault"
     /** The address was released, or the reply was used. */
     | "used"
     /** What the other side has sent is nothing that a link sends. */
@@ -39,11 +41,14 @@ export class LinkError extends Error {
     readonly code: LinkErrorCode;
     /** How far the question, or the message, had got. */
     readonly fate: Fate;
+    /** Of a method's fault its code, such as `Sums.TooLarge`, and what else it says for programs. */
+    readonly fault: { readonly code: unknown; readonly detail?: unknown } | undefined;
 
-    constructor(code: LinkErrorCode, message: string, fate: Fate = "not begun") {
+    constructor(code: LinkErrorCode, message: string, fate: Fate = "not begun", fault?: { readonly code: unknown; readonly detail?: unknown }) {
         super(message);
         this.name = "LinkError";
         this.code = code;
         this.fate = fate;
+        this.fault = fault;
     }
 }

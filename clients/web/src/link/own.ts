@@ -3,6 +3,7 @@
 import { Address, type Reply, type Target } from "./address.js";
 import { LinkError } from "./error.js";
 import type { End } from "./frame.js";
+import { report } from "./report.js";
 
 /** What an actor of this page does with a message. The next one waits until what it returns has settled. */
 export type Handler<Message> = (message: Message) => void | Promise<void>;
@@ -131,11 +132,4 @@ function fail(reply: Reply<unknown>, error: LinkError): void {
         return;
     }
     target.fail(error);
-}
-
-/** As an error that was caught nowhere. */
-function report(error: unknown): void {
-    const { reportError } = globalThis as { reportError?: (error: unknown) => void };
-    if (reportError === undefined) console.error(error);
-    else reportError(error);
 }

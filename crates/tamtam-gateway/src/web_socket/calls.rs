@@ -81,9 +81,12 @@ impl Client {
         };
         if answered.body.as_ref().is_some_and(|body| body.len() > most) {
             answered = Answered {
-                body: Some(refusal(&format!(
-                    "the answer has more than {most} bytes: call it by POST to /jsonrpc"
-                ))),
+                body: answered.body.map(|answer| {
+                    let text = format!(
+                        "the answer has more than {most} bytes: call it by POST to /jsonrpc"
+                    );
+                    refusal(&text, &answer)
+                }),
                 begun: Vec::new(),
             };
         }
@@ -95,14 +98,15 @@ impl Client {
     }
 }
 
-/// An answer to what cannot be answered.
-pub(super) fn refusal(reason: &str) -> Vec<u8> {
+/// What goes in place of an answer that cannot. It has the number of its call, unless that is a batch.
+pub(super) fn refusal(reason: &str, answer: &[u8]) -> Vec<u8> {
+    #[derive(serde::Deserialize)]
+    struct Numbered {
+        id: Value,
+    }
+    let id = serde_json::from_slice(answer).map_or(Value::Null, |Numbered { id }| id);
     let mut out = Vec::new();
-    write_fault(
-        &Fault::of(FaultKind::TooLarge, reason),
-        &Value::Null,
-        &mut out,
-    );
+    write_fault(&Fault::of(FaultKind::TooLarge, reason), &id, &mut out);
     out
 }
 

@@ -14,7 +14,7 @@ use futures_util::stream::FuturesUnordered;
 use tokio::sync::Notify;
 use tokio::time::sleep_until;
 
-use super::calls::{Answered, Client};
+use super::calls::{Answered, Client, refusal};
 use super::link::{CarriedLink, SERVER_ENDS};
 use super::paced::{End, Moved, PacedSocket};
 use crate::Caller;
@@ -292,7 +292,7 @@ impl Connection {
             let waiting: usize = self.answers.iter().map(Vec::len).sum();
             let most = self.client.shared.gateway.limits.push_bytes / 4;
             if waiting > 0 && waiting + body.len() > most {
-                body = super::calls::refusal("more answers wait than there is room for");
+                body = refusal("more answers wait than there is room for", &body);
             }
             self.answers.push_back(body);
         }
