@@ -1,6 +1,7 @@
-//! Memory for many channels: one descriptor, one mapping and one place among the parties for all of them.
+//! Memory for many channels, locks and bytes: one descriptor, one mapping and one place among the parties for all of them.
 
 use std::fmt;
+use std::io;
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::sync::{Arc, LazyLock, Mutex, MutexGuard, PoisonError, Weak};
 
@@ -12,10 +13,11 @@ use crate::regions::{REGION_ALIGNMENT, Regions};
 use crate::segment::Segment;
 use crate::tenancy::Tenancy;
 
-/// Memory for many channels between this process and one other: thousands of them need one descriptor.
+/// Memory for many channels between this process and one other: thousands of them need one descriptor. Also for a [`Mutex`](crate::Mutex) and
+/// [`SharedBytes`](crate::SharedBytes), so that a name of [`Properties`](crate::Properties) can stand for what lies here.
 ///
-/// The process that has made it makes the channels in it ([`channel`](Arena::channel), [`bytes_channel`](Arena::bytes_channel)). Their ends are as those
-/// of other channels. With the feature `link` they go in messages to actors: any number of ends in one message, with one descriptor, and the other process
+/// The process that has made it makes what is in it ([`channel`](Arena::channel), [`bytes_channel`](Arena::bytes_channel), [`mutex`](Arena::mutex),
+/// [`shared_bytes`](Arena::shared_bytes)). Ends are as those of other channels. With the feature `link` they go in messages to actors: any number of ends in one message, with one descriptor, and the other process
 /// keeps one for all. Without a link it attaches to the arena's [`memory`](Arena::memory), and then to each end by its
 /// [`place`](crate::Sender::place) in there.
 ///
@@ -47,7 +49,7 @@ pub struct Arena {
     memory: Arc<ArenaMemory>,
 }
 
-/// Where a channel lies in an [`Arena`]: two numbers, which another process needs beside the arena's memory.
+/// Where something lies in an [`Arena`]: two numbers, which another process needs beside the arena's memory.
 ///
 /// # Examples
 ///
@@ -72,19 +74,25 @@ pub struct Arena {
 pub struct ArenaPlace {
     /// In bytes.
     pub offset: u64,
-    /// Which of the channels that were there one after the other; 1 or more.
+    /// Which of those that were there one after the other; 1 or more.
     pub generation: u64,
 }
 
 /// An arena as one process has it.
 pub(crate) struct ArenaMemory {
     segment: Segment,
+    identity: Identity,
     /// Of the maker.
     regions: Option<Mutex<Regions>>,
 }
 
+fn identity_of(memory: impl AsFd) -> io::Result<Identity> {
+    let stat = fstat(memory)?;
+    Ok((stat.st_dev as _, stat.st_ino as _))
+}
+
 /// What tells the memory of a descriptor from that of others, as long as any process has it.
-type Identity = (u64, u64);
+pub(crate) type Identity = (u64, u64);
 
 /// Arenas of which any end is here.
 type Attached = Vec<(Identity, Weak<ArenaMemory>)>;
@@ -113,8 +121,17 @@ impl Arena {
     /// [`CreateError`] if there is no such memory.
     pub fn create(bytes: usize) -> Result<Self, CreateError> {
         let segment = Segment::create(Kind::Arena, Self::shape(), bytes)?;
+        let identity = identity_of(segment.memory()).map_err(|source| CreateError::System {
+            doing: "what it is cannot be asked for",
+            bytes,
+            source,
+        })?;
         let regions = Some(Mutex::new(Regions::new(bytes)));
-        let memory = Arc::new(ArenaMemory { segment, regions });
+        let memory = Arc::new(ArenaMemory {
+            segment,
+            identity,
+            regions,
+        });
         Ok(Arena { memory })
     }
 
@@ -124,11 +141,10 @@ impl Arena {
     ///
     /// [`AttachError`] if that is no arena, or nothing can be done with it.
     pub fn attach(memory: OwnedFd) -> Result<Self, AttachError> {
-        let stat = fstat(&memory).map_err(|error| AttachError::System {
+        let identity = identity_of(&memory).map_err(|source| AttachError::System {
             doing: "what it is cannot be asked for",
-            source: error.into(),
+            source,
         })?;
-        let identity: Identity = (stat.st_dev as _, stat.st_ino as _);
         let mut attached = lock(&ATTACHED);
         let known = attached.iter().find(|(of, _)| *of == identity);
         if let Some(memory) = known.and_then(|(_, known)| known.upgrade()) {
@@ -137,6 +153,7 @@ impl Arena {
         let segment = Segment::attach(memory, Kind::Arena, &Self::shape())?;
         let memory = Arc::new(ArenaMemory {
             segment,
+            identity,
             regions: None,
         });
         attached.retain(|(of, known)| *of != identity && known.strong_count() > 0);
@@ -156,8 +173,17 @@ impl Arena {
         self.memory.segment.processes()
     }
 
-    /// A region for a channel of this shape that takes so many bytes. Nothing is in it but that shape, and what was there before.
-    pub(crate) fn take(&self, shape: Shape, bytes: usize) -> Result<Region, CreateError> {
+    pub(crate) fn identity(&self) -> Identity {
+        self.memory.identity
+    }
+
+    /// A region for what is of this kind and shape and takes so many bytes. Nothing is in it but these, and what was there before.
+    pub(crate) fn take(
+        &self,
+        kind: Kind,
+        shape: Shape,
+        bytes: usize,
+    ) -> Result<Region, CreateError> {
         let memory = &self.memory;
         let Some(regions) = &memory.regions else {
             return Err(CreateError::NotTheMaker);
@@ -175,9 +201,7 @@ impl Arena {
             free: regions.longest_free(),
         })?;
         drop(regions);
-        memory
-            .label(offset)
-            .write(Kind::Channel, shape, bytes as u64);
+        memory.label(offset).write(kind, shape, bytes as u64);
         Ok(Region {
             memory: Arc::clone(memory),
             offset,
@@ -186,8 +210,13 @@ impl Arena {
         })
     }
 
-    /// The region at a place that another process has named, which should be that of a channel of this shape.
-    pub(crate) fn region(&self, place: ArenaPlace, shape: &Shape) -> Result<Region, AttachError> {
+    /// The region at a place that another process has named, which should be that of something of this kind and shape.
+    pub(crate) fn region(
+        &self,
+        place: ArenaPlace,
+        kind: Kind,
+        shape: &Shape,
+    ) -> Result<Region, AttachError> {
         let ArenaPlace { offset, generation } = place;
         let space = self.memory.segment.bytes();
         let offset = usize::try_from(offset).map_err(|_| AttachError::NotOurs)?;
@@ -196,7 +225,7 @@ impl Arena {
         let Some(room) = room.filter(|_| offset.is_multiple_of(REGION_ALIGNMENT)) else {
             return Err(AttachError::NotOurs);
         };
-        let bytes = self.memory.label(offset).check(Kind::Channel, shape)?;
+        let bytes = self.memory.label(offset).check(kind, shape)?;
         let bytes = usize::try_from(bytes).ok().filter(|bytes| *bytes <= room);
         Ok(Region {
             memory: Arc::clone(&self.memory),
@@ -268,6 +297,20 @@ impl Region {
 
     pub(crate) fn generation(&self) -> u64 {
         self.generation
+    }
+
+    pub(crate) fn arena(&self) -> Identity {
+        self.memory.identity
+    }
+
+    /// The same region once more.
+    pub(crate) fn again(&self) -> Self {
+        Region {
+            memory: Arc::clone(&self.memory),
+            offset: self.offset,
+            bytes: self.bytes,
+            generation: self.generation,
+        }
     }
 
     pub(crate) fn place(&self) -> ArenaPlace {

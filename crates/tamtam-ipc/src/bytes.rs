@@ -2,11 +2,13 @@
 
 use std::fmt;
 use std::os::fd::{BorrowedFd, OwnedFd};
+use std::ptr::NonNull;
 use std::sync::atomic::{AtomicU8, AtomicU32, AtomicU64};
 
+use crate::arena::{Arena, ArenaPlace};
 use crate::error::{AttachError, CreateError};
 use crate::header::{Kind, Shape};
-use crate::segment::Segment;
+use crate::home::Allocation;
 
 /// So many bytes in memory that several processes share.
 ///
@@ -54,7 +56,7 @@ use crate::segment::Segment;
 /// is_slice::<tamtam_ipc::SharedBytes>();
 /// ```
 pub struct SharedBytes {
-    segment: Segment,
+    allocation: Allocation,
 }
 
 impl SharedBytes {
@@ -67,14 +69,19 @@ impl SharedBytes {
         }
     }
 
-    /// So many new bytes, all zero.
+    fn created(arena: Option<&Arena>, len: usize) -> Result<Self, CreateError> {
+        let shape = Self::shape(len as u64);
+        let allocation = Allocation::create(arena, Kind::Bytes, shape, len)?;
+        Ok(SharedBytes { allocation })
+    }
+
+    /// So many new bytes, all zero, in memory of their own. [`Arena::shared_bytes`] makes some beside other things.
     ///
     /// # Errors
     ///
     /// [`CreateError`] if there is no such memory.
     pub fn create(len: usize) -> Result<Self, CreateError> {
-        let segment = Segment::create(Kind::Bytes, Self::shape(len as u64), len)?;
-        Ok(SharedBytes { segment })
+        Self::created(None, len)
     }
 
     /// The bytes that another process has made, by the descriptor of their memory.
@@ -83,20 +90,47 @@ impl SharedBytes {
     ///
     /// [`AttachError`] if that is something else, or nothing can be done with it.
     pub fn attach(memory: OwnedFd) -> Result<Self, AttachError> {
-        let segment = Segment::attach(memory, Kind::Bytes, &Self::shape(0))?;
-        Ok(SharedBytes { segment })
+        let allocation = Allocation::attach(memory, Kind::Bytes, &Self::shape(0))?;
+        Ok(SharedBytes { allocation })
     }
 
-    /// The memory, for another process.
+    pub(crate) fn attach_at(arena: &Arena, place: ArenaPlace) -> Result<Self, AttachError> {
+        let shape = Self::shape(0);
+        let allocation = Allocation::attach_at(arena, place, Kind::Bytes, &shape)?;
+        Ok(SharedBytes { allocation })
+    }
+
+    /// Where they lie in their [`Arena`]; none if they have memory of their own.
+    #[must_use]
+    pub fn place(&self) -> Option<ArenaPlace> {
+        self.allocation.home().place()
+    }
+
+    pub(crate) fn allocation(&self) -> &Allocation {
+        &self.allocation
+    }
+
+    /// The memory, for another process; that of their arena if they lie in one.
     #[must_use]
     pub fn memory(&self) -> BorrowedFd<'_> {
-        self.segment.memory()
+        self.allocation.memory()
+    }
+
+    /// The number of type `T` at an offset, which was checked.
+    fn number<T>(&self, offset: usize) -> NonNull<T> {
+        let place = self.allocation.begin() + offset;
+        self.allocation.segment().place(place)
+    }
+
+    fn read_checked(&self, offset: usize, to: &mut [u8]) {
+        let place = self.allocation.begin() + offset;
+        self.allocation.segment().read_bytes(place, to);
     }
 
     /// How many bytes there are.
     #[must_use]
     pub fn len(&self) -> usize {
-        self.segment.bytes()
+        self.allocation.bytes()
     }
 
     /// Whether there are none.
@@ -125,7 +159,7 @@ impl SharedBytes {
     /// [`RangeError`] if not all of them lie here; then none is copied.
     pub fn read_at(&self, offset: usize, to: &mut [u8]) -> Result<(), RangeError> {
         self.check(offset, to.len(), 1)?;
-        self.segment.read_bytes(offset, to);
+        self.read_checked(offset, to);
         Ok(())
     }
 
@@ -136,7 +170,8 @@ impl SharedBytes {
     /// [`RangeError`] if they would not all lie here; then none is copied.
     pub fn write_at(&self, offset: usize, from: &[u8]) -> Result<(), RangeError> {
         self.check(offset, from.len(), 1)?;
-        self.segment.write_bytes(offset, from);
+        let place = self.allocation.begin() + offset;
+        self.allocation.segment().write_bytes(place, from);
         Ok(())
     }
 
@@ -144,7 +179,7 @@ impl SharedBytes {
     #[must_use]
     pub fn to_vec(&self) -> Vec<u8> {
         let mut bytes = vec![0; self.len()];
-        self.segment.read_bytes(0, &mut bytes);
+        self.read_checked(0, &mut bytes);
         bytes
     }
 
@@ -157,7 +192,7 @@ impl SharedBytes {
         self.check(offset, 1, 1)?;
         // SAFETY: it lies in the mapping, which lives as long as the segment that is borrowed; any byte is a number, and this crate writes it atomically
         // or by copies that the language does not see.
-        Ok(unsafe { self.segment.place::<AtomicU8>(offset).as_ref() })
+        Ok(unsafe { self.number::<AtomicU8>(offset).as_ref() })
     }
 
     /// The four bytes at `offset`, which is a multiple of four, as an atomic number in the machine's order of bytes.
@@ -169,7 +204,7 @@ impl SharedBytes {
         self.check(offset, 4, 4)?;
         // SAFETY: it lies in the mapping, aligned, which lives as long as the segment that is borrowed; any four bytes are a number, and this crate
         // writes them atomically or by copies that the language does not see.
-        Ok(unsafe { self.segment.place::<AtomicU32>(offset).as_ref() })
+        Ok(unsafe { self.number::<AtomicU32>(offset).as_ref() })
     }
 
     /// The eight bytes at `offset`, which is a multiple of eight, as an atomic number in the machine's order of bytes.
@@ -181,7 +216,7 @@ impl SharedBytes {
         self.check(offset, 8, 8)?;
         // SAFETY: it lies in the mapping, aligned, which lives as long as the segment that is borrowed; any eight bytes are a number, and this crate
         // writes them atomically or by copies that the language does not see.
-        Ok(unsafe { self.segment.place::<AtomicU64>(offset).as_ref() })
+        Ok(unsafe { self.number::<AtomicU64>(offset).as_ref() })
     }
 
     /// A range of the bytes in place, without a copy.
@@ -214,10 +249,47 @@ impl SharedBytes {
         if len == 0 {
             return Ok(&[]);
         }
-        let first = self.segment.place::<u8>(range.start).as_ptr();
+        let first = self.number::<u8>(range.start).as_ptr();
         // SAFETY: so many bytes from there lie in the mapping, which lives as long as the segment that is borrowed; none of them is written to while
         // the slice is there, says the caller.
         Ok(unsafe { std::slice::from_raw_parts(first, len) })
+    }
+}
+
+impl Arena {
+    /// Makes [`SharedBytes`] in the arena: so many, all zero.
+    ///
+    /// # Errors
+    ///
+    /// [`CreateError::ArenaFull`] if there is no room for them, and [`CreateError::NotTheMaker`] if another process has made the arena.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// # #[cfg(target_os = "linux")] {
+    /// use tamtam_ipc::Arena;
+    ///
+    /// let arena = Arena::create(1 << 16)?;
+    /// let picture = arena.shared_bytes(1000)?;
+    /// let place = picture.place().unwrap();
+    /// // The arena's descriptor and the place go to another process; here they stay in this one.
+    /// let there = Arena::attach(arena.memory().try_clone_to_owned()?)?;
+    /// there.shared_bytes_at(place)?.write_at(990, b"pixels")?;
+    /// assert_eq!(picture.to_vec()[990..996], *b"pixels");
+    /// # }
+    /// # Ok::<(), Box<dyn std::error::Error + Send + Sync>>(())
+    /// ```
+    pub fn shared_bytes(&self, len: usize) -> Result<SharedBytes, CreateError> {
+        SharedBytes::created(Some(self), len)
+    }
+
+    /// The bytes at a place, which another process has [said](SharedBytes::place).
+    ///
+    /// # Errors
+    ///
+    /// [`AttachError`] if there are no such bytes, or none any more.
+    pub fn shared_bytes_at(&self, place: ArenaPlace) -> Result<SharedBytes, AttachError> {
+        SharedBytes::attach_at(self, place)
     }
 }
 

@@ -25,17 +25,17 @@ pub enum CreateError {
     },
     /// The arena has no piece of memory for it any more.
     #[error(
-        "the channel takes {bytes} bytes, and the longest free piece of the arena has {free}: make a larger arena, or give ends up"
+        "{bytes} bytes are needed, and the longest free piece of the arena has {free}: make a larger arena, or give up what is in it"
     )]
     ArenaFull {
-        /// What the channel takes.
+        /// What it takes.
         bytes: usize,
         /// The longest piece that is free.
         free: usize,
     },
-    /// The arena was made by another process, which makes the channels in it.
+    /// The arena was made by another process, which makes what is in it.
     #[error(
-        "another process has made the arena, and makes the channels in it: make an arena of your own, or ask for an end"
+        "another process has made the arena, and makes what is in it: make an arena of your own, or ask that process for it"
     )]
     NotTheMaker,
     /// The system has refused something.
@@ -106,8 +106,8 @@ pub enum AttachError {
     /// It is a channel's, and another process receives from it already.
     #[error("another process receives from this channel, and there is one receiver")]
     HasReceiver,
-    /// At this place of the arena there is a later channel, or none.
-    #[error("the channel at this place of the arena is over")]
+    /// At this place of the arena there is something later, or nothing.
+    #[error("what was at this place of the arena is over")]
     Over,
     /// As many processes have it as can.
     #[error("64 processes have the memory already, which is the most")]

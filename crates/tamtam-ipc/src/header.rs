@@ -8,7 +8,7 @@ use crate::party::Parties;
 /// `tamtam`, and two bytes that no text has.
 const MAGIC: u64 = u64::from_le_bytes(*b"tamtam\xF7\x01");
 /// The layout of segments that this version writes and reads.
-pub(crate) const LAYOUT: u32 = 3;
+pub(crate) const LAYOUT: u32 = 4;
 /// So much of a type's name is kept.
 const NAME_BYTES: usize = 256;
 
@@ -40,7 +40,7 @@ impl Kind {
             7 => "bytes",
             8 => "named properties",
             9 => "a condition",
-            10 => "an arena of channels",
+            10 => "an arena",
             _ => "something unknown",
         }
     }

@@ -6,11 +6,12 @@
 //
 // | floor | modules | what |
 // |---|---|---|
-// | 9 | sent | what segments hold, in messages to actors |
-// | 8 | condition | threads that wait for a change under a mutex |
-// | 7 | changed, mutex, slot_ready | what of these is waited for together with other things; one value, for one thread at a time |
-// | 6 | carrier, channel, bytes, slot, event, property, properties, sealed_channel | what a segment holds; sealed bytes on their way |
-// | 5 | access, arena, future, sealed, wake | copies and claims in a segment; waiting as a task; memory for many channels; bytes that no process can change; the thread that sleeps for tasks and selects |
+// | 10 | sent | what segments hold, in messages to actors |
+// | 9 | condition, named | threads that wait for a change under a mutex; what lies in an arena, by a name among properties |
+// | 8 | changed, mutex, slot_ready | what of these is waited for together with other things; one value, for one thread at a time |
+// | 7 | carrier, channel, bytes, slot, event, property, properties, sealed_channel | what a segment holds; sealed bytes on their way |
+// | 6 | home | in memory of its own, or in an arena |
+// | 5 | access, arena, future, sealed, wake | copies and claims in a segment; waiting as a task; memory for many things; bytes that no process can change; the thread that sleeps for tasks and selects |
 // | 4 | segment | memory that processes share |
 // | 3 | header | what a segment begins with |
 // | 2 | party, lock, exchange, published, flag | the processes that share it, and whether they live; protocols |
@@ -22,7 +23,7 @@ mod claim;
 mod exchange;
 mod flag;
 mod lock;
-#[cfg_attr(not(any(feature = "link", test)), allow(dead_code))] // An end is lent to links.
+#[cfg_attr(tamtam_loom, allow(dead_code))]
 mod occupant;
 mod published;
 mod stream;
@@ -56,9 +57,13 @@ mod handover;
 #[cfg(not(tamtam_loom))]
 mod header;
 #[cfg(not(tamtam_loom))]
+mod home;
+#[cfg(not(tamtam_loom))]
 mod life;
 #[cfg(not(tamtam_loom))]
 mod mutex;
+#[cfg(not(tamtam_loom))]
+mod named;
 #[cfg(not(tamtam_loom))]
 mod party;
 #[cfg(not(tamtam_loom))]
@@ -128,6 +133,8 @@ pub use handover::{ReceiveMemoryError, receive_memory, send_memory};
 #[cfg(not(tamtam_loom))]
 pub use mutex::{Holder, LockError, LockTimeoutError, Mutex, MutexGuard, TryLockError};
 #[cfg(not(tamtam_loom))]
+pub use named::{GetSharedError, HandOver, SetReceiverError, SetSharedError, Shareable};
+#[cfg(not(tamtam_loom))]
 pub use plain::Plain;
 #[cfg(not(tamtam_loom))]
 pub use properties::{Properties, SetPropertyError};
@@ -148,4 +155,4 @@ pub use slot_ready::SlotReady;
 #[cfg(not(tamtam_loom))]
 pub use tamtam_wait::Wait;
 #[cfg(not(tamtam_loom))]
-pub use value::Value;
+pub use value::{Reference, Value};

@@ -8,8 +8,10 @@ use std::time::{Duration, Instant};
 
 use rustix::time::{ClockId, clock_gettime};
 
+use crate::arena::{Arena, ArenaPlace};
 use crate::error::{AttachError, CreateError};
 use crate::header::{Kind, Shape};
+use crate::home::Allocation;
 use crate::lock::{Lock, Taken};
 use crate::plain::Plain;
 use crate::segment::Segment;
@@ -126,7 +128,7 @@ impl fmt::Display for Holder {
 /// # Ok::<(), Box<dyn std::error::Error + Send + Sync>>(())
 /// ```
 pub struct Mutex<T> {
-    segment: Segment,
+    allocation: Allocation,
     value: PhantomData<fn(T) -> T>,
 }
 
@@ -134,24 +136,36 @@ pub struct Mutex<T> {
 const VALUE: usize = size_of::<Lock>();
 
 impl<T: Plain> Mutex<T> {
-    fn with(segment: Segment) -> Self {
-        Mutex {
-            segment,
+    fn created(arena: Option<&Arena>, value: T) -> Result<Self, CreateError> {
+        let bytes = VALUE + size_of::<T>();
+        let mutex = Mutex {
+            allocation: Allocation::create(arena, Kind::Mutex, Shape::of::<T>(1), bytes)?,
             value: PhantomData,
-        }
+        };
+        mutex.lock_word().prepare();
+        mutex.write(value);
+        Ok(mutex)
     }
 
-    /// A new mutex with its value.
+    fn attached(allocation: Allocation) -> Result<Self, AttachError> {
+        if allocation.bytes() != VALUE + size_of::<T>() {
+            return Err(AttachError::NotOurs);
+        }
+        let mutex = Mutex {
+            allocation,
+            value: PhantomData,
+        };
+        mutex.lock_word().greet();
+        Ok(mutex)
+    }
+
+    /// A new mutex with its value, in memory of its own. [`Arena::mutex`] makes one beside other things.
     ///
     /// # Errors
     ///
     /// [`CreateError`] if there is no such memory.
     pub fn create(value: T) -> Result<Self, CreateError> {
-        let bytes = VALUE + size_of::<T>();
-        let mutex = Self::with(Segment::create(Kind::Mutex, Shape::of::<T>(1), bytes)?);
-        mutex.lock_word().prepare();
-        mutex.segment.write_value(VALUE, &value);
-        Ok(mutex)
+        Self::created(None, value)
     }
 
     /// The mutex that another process has made, by the descriptor of its memory.
@@ -160,24 +174,45 @@ impl<T: Plain> Mutex<T> {
     ///
     /// [`AttachError`] if that is something else, or of another type, or nothing can be done with it.
     pub fn attach(memory: OwnedFd) -> Result<Self, AttachError> {
-        let segment = Segment::attach(memory, Kind::Mutex, &Shape::of::<T>(1))?;
-        if segment.bytes() != VALUE + size_of::<T>() {
-            return Err(AttachError::NotOurs);
-        }
-        let mutex = Self::with(segment);
-        mutex.lock_word().greet();
-        Ok(mutex)
+        Self::attached(Allocation::attach(memory, Kind::Mutex, &Shape::of::<T>(1))?)
     }
 
-    /// The memory, for another process.
+    pub(crate) fn attach_at(arena: &Arena, place: ArenaPlace) -> Result<Self, AttachError> {
+        let shape = Shape::of::<T>(1);
+        Self::attached(Allocation::attach_at(arena, place, Kind::Mutex, &shape)?)
+    }
+
+    /// Where it lies in its [`Arena`]; none if it has memory of its own.
+    #[must_use]
+    pub fn place(&self) -> Option<ArenaPlace> {
+        self.allocation.home().place()
+    }
+
+    pub(crate) fn allocation(&self) -> &Allocation {
+        &self.allocation
+    }
+
+    /// The memory, for another process; that of its arena if it lies in one.
     #[must_use]
     pub fn memory(&self) -> BorrowedFd<'_> {
-        self.segment.memory()
+        self.allocation.memory()
     }
 
-    fn lock_word(&self) -> &Lock {
-        // SAFETY: it lies in the mapping, as `place` sees to, which lives as long as the segment; any bytes are a lock, and all access to it is atomic.
-        unsafe { self.segment.place::<Lock>(0).as_ref() }
+    #[inline]
+    fn segment(&self) -> &Segment {
+        self.allocation.segment()
+    }
+
+    #[inline]
+    fn read(&self) -> T {
+        let value = self.allocation.begin() + VALUE;
+        self.segment().read_value(value)
+    }
+
+    #[inline]
+    fn write(&self, value: T) {
+        let place = self.allocation.begin() + VALUE;
+        self.segment().write_value(place, &value);
     }
 
     fn guard(&self, taken: Taken, thread: u32) -> MutexGuard<'_, T> {
@@ -247,13 +282,13 @@ impl<T: Plain> Mutex<T> {
     fn lock_until(&self, deadline: Option<Instant>) -> Result<MutexGuard<'_, T>, LockTimeoutError> {
         let lock = self.lock_word();
         let thread = own_thread();
-        if let Some(taken) = lock.try_take(&self.segment) {
+        if let Some(taken) = lock.try_take(self.segment()) {
             return Ok(self.guard(taken, thread));
         }
-        if lock.is_held_by(&self.segment, thread) {
+        if lock.is_held_by(self.segment(), thread) {
             return Err(LockTimeoutError::Recursive);
         }
-        match lock.take(&self.segment, deadline) {
+        match lock.take(self.segment(), deadline) {
             Ok(taken) => Ok(self.guard(taken, thread)),
             Err(_) => {
                 let holder = self.holder();
@@ -271,9 +306,9 @@ impl<T: Plain> Mutex<T> {
     pub fn try_lock(&self) -> Result<MutexGuard<'_, T>, TryLockError> {
         let lock = self.lock_word();
         let thread = own_thread();
-        match lock.try_take(&self.segment) {
+        match lock.try_take(self.segment()) {
             Some(taken) => Ok(self.guard(taken, thread)),
-            None if lock.is_held_by(&self.segment, thread) => Err(TryLockError::Recursive),
+            None if lock.is_held_by(self.segment(), thread) => Err(TryLockError::Recursive),
             None => {
                 let holder = self.holder();
                 Err(TryLockError::Held { holder })
@@ -284,22 +319,66 @@ impl<T: Plain> Mutex<T> {
     /// Who holds it now; `None` if it is free, or its holder is dead. It may be another one before this returns.
     #[must_use]
     pub fn holder(&self) -> Option<Holder> {
-        Holder::of(self.lock_word(), &self.segment)
+        Holder::of(self.lock_word(), self.segment())
     }
 
-    /// How many processes have it now, this one included. One that has [`attach`](Mutex::attach)ed twice counts twice.
+    /// How many processes have its memory now, this one included: in an arena all that have the arena. One that has [`attach`](Mutex::attach)ed twice counts twice.
     #[must_use]
     pub fn processes(&self) -> usize {
-        self.segment.processes()
+        self.segment().processes()
+    }
+}
+
+impl<T> Mutex<T> {
+    #[inline]
+    fn lock_word(&self) -> &Lock {
+        let place = self.allocation.begin();
+        // SAFETY: it lies in the mapping, as `place` sees to, which lives as long as the segment; any bytes are a lock, and all access to it is atomic.
+        unsafe { self.allocation.segment().place::<Lock>(place).as_ref() }
     }
 }
 
 impl<T> fmt::Debug for Mutex<T> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        // SAFETY: it lies in the mapping, as `place` sees to, which lives as long as the segment; any bytes are a lock, and all access to it is atomic.
-        let lock = unsafe { self.segment.place::<Lock>(0).as_ref() };
-        let holder = Holder::of(lock, &self.segment);
+        let holder = Holder::of(self.lock_word(), self.allocation.segment());
         f.debug_struct("Mutex").field("holder", &holder).finish()
+    }
+}
+
+impl Arena {
+    /// Makes a [`Mutex`] in the arena.
+    ///
+    /// # Errors
+    ///
+    /// [`CreateError::ArenaFull`] if there is no room for it, and [`CreateError::NotTheMaker`] if another process has made the arena.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// # #[cfg(target_os = "linux")] {
+    /// use tamtam_ipc::Arena;
+    ///
+    /// let arena = Arena::create(1 << 16)?;
+    /// let count = arena.mutex(5_u64)?;
+    /// let place = count.place().unwrap();
+    /// // The arena's descriptor and the place go to another process; here they stay in this one.
+    /// let there = Arena::attach(arena.memory().try_clone_to_owned()?)?;
+    /// there.mutex_at::<u64>(place)?.lock()?.update(|count| count + 1);
+    /// assert_eq!(count.lock()?.get(), 6);
+    /// # }
+    /// # Ok::<(), Box<dyn std::error::Error + Send + Sync>>(())
+    /// ```
+    pub fn mutex<T: Plain>(&self, value: T) -> Result<Mutex<T>, CreateError> {
+        Mutex::created(Some(self), value)
+    }
+
+    /// The mutex at a place, which another process has [said](Mutex::place).
+    ///
+    /// # Errors
+    ///
+    /// [`AttachError`] if there is no such mutex, or none any more.
+    pub fn mutex_at<T: Plain>(&self, place: ArenaPlace) -> Result<Mutex<T>, AttachError> {
+        Mutex::attach_at(self, place)
     }
 }
 
@@ -341,13 +420,13 @@ impl<'a, T: Plain> MutexGuard<'a, T> {
     #[must_use]
     #[inline]
     pub fn get(&self) -> T {
-        self.mutex.segment.read_value(VALUE)
+        self.mutex.read()
     }
 
     /// Writes another value.
     #[inline]
     pub fn set(&mut self, value: T) {
-        self.mutex.segment.write_value(VALUE, &value);
+        self.mutex.write(value);
     }
 
     /// Writes what `change` makes of the value, and gives that back.
@@ -384,7 +463,7 @@ impl<T: Plain> Drop for MutexGuard<'_, T> {
         let panics = !self.panics && std::thread::panicking();
         let is_abandoned = self.is_abandoned || panics;
         let lock = self.mutex.lock_word();
-        lock.release(&self.mutex.segment, is_abandoned);
+        lock.release(self.mutex.segment(), is_abandoned);
     }
 }
 

@@ -1,13 +1,16 @@
 //! Values by name, which processes share.
 
+use std::any::Any;
 use std::fmt;
 use std::os::fd::{BorrowedFd, OwnedFd};
 use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
 use tamtam_channel::WaitTimeoutError;
 use tamtam_wait::Wait;
 
+use crate::arena::{Arena, Identity};
 use crate::bell::Bell;
 use crate::claim::Lives;
 use crate::error::{AttachError, CreateError};
@@ -15,7 +18,7 @@ use crate::header::{Kind, Shape};
 use crate::lock::Lock;
 use crate::published::Published;
 use crate::segment::Segment;
-use crate::value::{HEAD, LONGEST_NAME, Record, Value};
+use crate::value::{HEAD, LONGEST_NAME, Record, Reference, Value};
 
 /// One for the latest value of a name, and for this many writers less one that are at work at once.
 const BUFFERS: usize = 4;
@@ -99,8 +102,10 @@ struct Found {
 
 /// Named values in shared memory, which any process sets, reads and removes: `tamtam_channel::Properties` between processes.
 ///
-/// So many names, and values up to so many bytes, as was said when it was made. A [`Value`] is a truth value, a number, text or bytes. (A lock, a channel or
-/// bytes of their own cannot be a value: their descriptors would have to go along, which memory cannot do.)
+/// So many names, and values up to so many bytes, as was said when it was made. A [`Value`] is a truth value, a number, text or bytes, or it stands for what
+/// lies in an [`Arena`] that both processes have and is not copied: a [`Mutex`](crate::Mutex), [`SharedBytes`](crate::SharedBytes), an end of a channel
+/// ([`set_shared`](Properties::set_shared), [`set_receiver`](Properties::set_receiver)). What has a descriptor of its own cannot be a value: that would have to
+/// go along, which memory cannot do.
 ///
 /// Reading never waits. Setting the value of a name that has one waits for no other process either; a new name waits for its place while another process
 /// gives one to another name. A process that dies in the middle of it leaves what was.
@@ -133,6 +138,20 @@ struct Found {
 pub struct Properties {
     segment: Segment,
     layout: Layout,
+    /// In which what names refer to may lie.
+    arenas: Vec<Arena>,
+    /// What this handle has given names that they have still, as far as it has looked.
+    kept: Mutex<Vec<Kept>>,
+}
+
+/// What keeps a thing in its place while a name stands for it.
+pub(crate) type Keeper = Box<dyn Any + Send + Sync>;
+
+/// What a name stands for, as long as it has the value of this version.
+struct Kept {
+    name: String,
+    version: u64,
+    _thing: Keeper,
 }
 
 /// FNV-1a (Fowler, Noll and Vo), which both sides compute alike. Two names of one hash are told apart by what stands in the buffer.
@@ -152,6 +171,15 @@ impl Properties {
         }
     }
 
+    fn of(segment: Segment, layout: Layout) -> Self {
+        Properties {
+            segment,
+            layout,
+            arenas: Vec::new(),
+            kept: Mutex::default(),
+        }
+    }
+
     /// Room for so many names, each with a value of up to so many bytes. It takes about four times that.
     ///
     /// # Errors
@@ -162,7 +190,7 @@ impl Properties {
         let sized = layout.and_then(|layout| Some((layout, layout.bytes()?)));
         let (layout, bytes) = sized.ok_or(CreateError::TooLarge { bytes: usize::MAX })?;
         let segment = Segment::create(Kind::Properties, Self::shape(), bytes)?;
-        let properties = Properties { segment, layout };
+        let properties = Properties::of(segment, layout);
         let state = properties.state();
         state.capacity.store(capacity as u64, Ordering::SeqCst);
         state
@@ -183,14 +211,12 @@ impl Properties {
         if segment.bytes() < size_of::<State>() {
             return Err(AttachError::NotOurs);
         }
-        let mut properties = Properties {
-            segment,
-            layout: Layout {
-                capacity: 0,
-                longest_value: 0,
-                stride: 0,
-            },
+        let none = Layout {
+            capacity: 0,
+            longest_value: 0,
+            stride: 0,
         };
+        let mut properties = Properties::of(segment, none);
         let number =
             |word: &AtomicU64| usize::try_from(word.load(Ordering::SeqCst)).unwrap_or(usize::MAX);
         let state = properties.state();
@@ -208,6 +234,30 @@ impl Properties {
     #[must_use]
     pub fn memory(&self) -> BorrowedFd<'_> {
         self.segment.memory()
+    }
+
+    /// The same properties, whose names may stand for what lies in this arena, too. Each process says so for itself, of arenas that it shares with those who
+    /// have the properties: a name gets at nothing that lies elsewhere, whatever another process has written.
+    ///
+    /// # Examples
+    ///
+    /// See [`set_shared`](Properties::set_shared).
+    #[must_use]
+    pub fn with_arena(mut self, arena: &Arena) -> Self {
+        self.arenas.push(arena.clone());
+        self
+    }
+
+    /// The arenas that it was given.
+    #[must_use]
+    pub fn arenas(&self) -> &[Arena] {
+        &self.arenas
+    }
+
+    pub(crate) fn arena(&self, identity: Identity) -> Option<&Arena> {
+        self.arenas
+            .iter()
+            .find(|arena| arena.identity() == identity)
     }
 
     /// How many names have room.
@@ -322,7 +372,59 @@ impl Properties {
     ///
     /// [`SetPropertyError`]; the name has the value that it had.
     pub fn set(&self, name: &str, value: impl Into<Value>) -> Result<(), SetPropertyError> {
-        let value = value.into();
+        self.set_version(name, value.into())?;
+        self.give_up(Some(name));
+        Ok(())
+    }
+
+    fn kept(&self) -> MutexGuard<'_, Vec<Kept>> {
+        self.kept.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Gives up what was kept for values that are no more: of one name, or of all.
+    fn give_up(&self, of: Option<&str>) {
+        let is_asked = |kept: &Kept| of.is_none_or(|name| kept.name == name);
+        let mut names: Vec<String> = self
+            .kept()
+            .iter()
+            .filter(|kept| is_asked(kept))
+            .map(|kept| kept.name.clone())
+            .collect();
+        names.dedup();
+        for name in names {
+            // Looked at under no lock. What is kept of a later value than this was set after the look.
+            let version = self.version_of(&name);
+            let is_over = |kept: &mut Kept| kept.name == name && kept.version != version;
+            let over: Vec<Kept> = self.kept().extract_if(.., is_over).collect();
+            drop(over);
+        }
+    }
+
+    /// Sets the value of a name to a reference, and keeps what that refers to until the name has another value.
+    pub(crate) fn set_kept(
+        &self,
+        name: &str,
+        reference: Reference,
+        thing: Keeper,
+    ) -> Result<(), SetPropertyError> {
+        let version = self.set_version(name, Value::Shared(reference))?;
+        let kept = Kept {
+            name: name.to_owned(),
+            version,
+            _thing: thing,
+        };
+        self.kept().push(kept);
+        // Those that other processes have changed, too.
+        self.give_up(None);
+        Ok(())
+    }
+
+    fn version_of(&self, name: &str) -> u64 {
+        self.find(name).map_or(0, |found| found.record.version)
+    }
+
+    /// Sets the value of a name, and gives its version.
+    fn set_version(&self, name: &str, value: Value) -> Result<u64, SetPropertyError> {
         let len = Record::value_len(&value);
         let longest = self.layout.longest_value;
         if len > longest {
@@ -333,8 +435,9 @@ impl Properties {
             return Err(SetPropertyError::NameTooLong { name });
         }
         let before = self.state().versions.fetch_add(1, Ordering::SeqCst);
+        let version = before.wrapping_add(1).max(1);
         let record = Record {
-            version: before.wrapping_add(1).max(1),
+            version,
             name: name.to_owned(),
             value,
         };
@@ -345,7 +448,7 @@ impl Properties {
                 None => self.name(name, &bytes)?,
             };
             if is_set {
-                return Ok(());
+                return Ok(version);
             }
         }
         Err(SetPropertyError::Stuck)
@@ -384,8 +487,21 @@ impl Properties {
 
     /// Removes a name with its value. `false` if it had none.
     pub fn remove(&self, name: &str) -> bool {
+        let is_removed = self.remove_if(name, |_| true);
+        self.give_up(Some(name));
+        is_removed
+    }
+
+    /// Removes a name with its value while that is of this version.
+    pub(crate) fn remove_version(&self, name: &str, version: u64) {
+        self.remove_if(name, |there| there == version);
+    }
+
+    fn remove_if(&self, name: &str, is_it: impl Fn(u64) -> bool) -> bool {
         for _ in 0..TRIES {
-            let Some(Found { place, state, .. }) = self.find(name) else {
+            let found = self.find(name);
+            let found = found.filter(|found| is_it(found.record.version));
+            let Some(Found { place, state, .. }) = found else {
                 return false;
             };
             if self.publish(place, state, &Record::nothing()) {
@@ -433,7 +549,7 @@ impl Properties {
     ) -> Result<u64, WaitTimeoutError> {
         let mut version = since;
         let is_changed = || {
-            version = self.find(name).map_or(0, |found| found.record.version);
+            version = self.version_of(name);
             version != since
         };
         let words = || self.segment.words();

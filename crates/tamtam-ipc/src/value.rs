@@ -24,6 +24,120 @@ pub enum Value {
     Text(String),
     /// Bytes.
     Bytes(Vec<u8>),
+    /// What lies in an arena, and is not copied: a mutex, shared bytes, or an end of a channel.
+    Shared(Reference),
+}
+
+impl Value {
+    /// What it is, for an error.
+    pub(crate) fn kind(&self) -> &'static str {
+        match self {
+            Value::Bool(_) => "a truth value",
+            Value::Integer(_) => "a whole number",
+            Value::Float(_) => "a number",
+            Value::Text(_) => "text",
+            Value::Bytes(_) => "bytes by value",
+            Value::Shared(reference) => reference.kind.name(),
+        }
+    }
+}
+
+/// What a name refers to that lies in an [`Arena`](crate::Arena): [`Properties::get_shared`](crate::Properties::get_shared) gets at it.
+///
+/// It says where the thing is, and keeps nothing. It takes 32 bytes of a value's room.
+///
+/// # Examples
+///
+/// ```
+/// # #[cfg(target_os = "linux")] {
+/// use tamtam_ipc::{Arena, Properties, Value};
+///
+/// let arena = Arena::create(1 << 16)?;
+/// let settings = Properties::create(10, 32)?.with_arena(&arena);
+/// settings.set_shared("count", &arena.mutex(5_u64)?)?;
+/// let Some(Value::Shared(reference)) = settings.get("count") else { panic!() };
+/// assert_eq!(reference.to_string(), "a mutex");
+/// # }
+/// # Ok::<(), Box<dyn std::error::Error + Send + Sync>>(())
+/// ```
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Reference {
+    pub(crate) kind: ReferenceKind,
+    /// What tells the arena's memory from that of others: device, and number there.
+    pub(crate) arena: (u64, u64),
+    pub(crate) offset: u64,
+    pub(crate) generation: u64,
+}
+
+impl std::fmt::Display for Reference {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str(self.kind.name())
+    }
+}
+
+/// What a reference is to.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ReferenceKind {
+    Mutex,
+    Bytes,
+    Sender,
+    Receiver,
+}
+
+impl ReferenceKind {
+    pub(crate) fn name(self) -> &'static str {
+        match self {
+            ReferenceKind::Mutex => "a mutex",
+            ReferenceKind::Bytes => "shared bytes",
+            ReferenceKind::Sender => "a channel's sender",
+            ReferenceKind::Receiver => "a channel's receiver",
+        }
+    }
+
+    /// The byte that stands for it in a record.
+    fn byte(self) -> u8 {
+        match self {
+            ReferenceKind::Mutex => 6,
+            ReferenceKind::Bytes => 7,
+            ReferenceKind::Sender => 8,
+            ReferenceKind::Receiver => 9,
+        }
+    }
+
+    fn of_byte(byte: u8) -> Option<Self> {
+        let all = [Self::Mutex, Self::Bytes, Self::Sender, Self::Receiver];
+        all.into_iter().find(|kind| kind.byte() == byte)
+    }
+}
+
+/// How long a reference is in a record: device, number, offset, generation.
+const REFERENCE_BYTES: usize = 32;
+
+impl Reference {
+    fn encode(&self) -> [u8; REFERENCE_BYTES] {
+        let (device, number) = self.arena;
+        let words = [device, number, self.offset, self.generation];
+        let mut bytes = [0; REFERENCE_BYTES];
+        for (to, word) in bytes.chunks_exact_mut(8).zip(words) {
+            to.copy_from_slice(&word.to_le_bytes());
+        }
+        bytes
+    }
+
+    /// `None` for another length.
+    fn decode(kind: ReferenceKind, bytes: &[u8]) -> Option<Self> {
+        let bytes: &[u8; REFERENCE_BYTES] = bytes.try_into().ok()?;
+        let word = |at: usize| {
+            let word = bytes.get(8 * at..8 * at + 8)?;
+            Some(u64::from_le_bytes(word.try_into().ok()?))
+        };
+        Some(Reference {
+            kind,
+            arena: (word(0)?, word(1)?),
+            offset: word(2)?,
+            generation: word(3)?,
+        })
+    }
 }
 
 impl std::fmt::Display for Value {
@@ -34,6 +148,7 @@ impl std::fmt::Display for Value {
             Value::Float(value) => value.fmt(f),
             Value::Text(value) => value.fmt(f),
             Value::Bytes(value) => write!(f, "{} bytes", value.len()),
+            Value::Shared(reference) => reference.fmt(f),
         }
     }
 }
@@ -72,6 +187,7 @@ impl Record {
             Value::Integer(_) | Value::Float(_) => 8,
             Value::Text(text) => text.len(),
             Value::Bytes(bytes) => bytes.len(),
+            Value::Shared(_) => REFERENCE_BYTES,
         }
     }
 
@@ -89,6 +205,7 @@ impl Record {
             Value::Float(value) => (3, &value.to_le_bytes()),
             Value::Text(text) => (4, text.as_bytes()),
             Value::Bytes(value) => (5, value),
+            Value::Shared(reference) => (reference.kind.byte(), &reference.encode()),
         };
         bytes[..8].copy_from_slice(&self.version.to_le_bytes());
         bytes[8] = kind;
@@ -116,7 +233,10 @@ impl Record {
             3 => Value::Float(f64::from_le_bytes(value.try_into().ok()?)),
             4 => Value::Text(String::from_utf8(value.to_vec()).ok()?),
             5 => Value::Bytes(value.to_vec()),
-            _ => return None,
+            kind => {
+                let kind = ReferenceKind::of_byte(kind)?;
+                Value::Shared(Reference::decode(kind, value)?)
+            }
         };
         Some(Record {
             version,
@@ -138,6 +258,12 @@ mod tests {
             Value::Float(1.5),
             Value::from("grüße"),
             Value::from(vec![0_u8; 300]),
+            Value::Shared(Reference {
+                kind: ReferenceKind::Mutex,
+                arena: (1, 2),
+                offset: u64::MAX,
+                generation: 3,
+            }),
         ];
         for value in values {
             let record = Record {
@@ -150,7 +276,7 @@ mod tests {
             let head = bytes[..HEAD].try_into().unwrap();
             assert_eq!(Record::value_len_in(head), Record::value_len(&record.value));
             assert_eq!(Record::decode(&bytes), Some(record));
-            for (at, byte) in [(8, 0), (8, 6), (9, 113), (16, 0xFF)] {
+            for (at, byte) in [(8, 0), (8, 10), (9, 113), (16, 0xFF)] {
                 let mut bytes = bytes.clone();
                 bytes[at] = byte;
                 assert_eq!(Record::decode(&bytes), None, "{at}");

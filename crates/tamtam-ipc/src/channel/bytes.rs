@@ -144,7 +144,7 @@ pub fn bytes_channel(
 /// ```
 #[derive(Clone)]
 pub struct BytesSender {
-    pub(super) end: SendingEnd,
+    pub(crate) end: SendingEnd,
 }
 
 impl BytesSender {
@@ -171,8 +171,7 @@ impl BytesSender {
         Ok(BytesSender { end })
     }
 
-    #[cfg(feature = "link")]
-    pub(super) fn attach_at(arena: &Arena, place: ArenaPlace) -> Result<Self, AttachError> {
+    pub(crate) fn attach_at(arena: &Arena, place: ArenaPlace) -> Result<Self, AttachError> {
         BytesSender::attach_named_at(MESSAGES, arena, place)
     }
 
@@ -402,7 +401,7 @@ impl fmt::Debug for BytesSender {
 /// # Ok::<(), Box<dyn std::error::Error + Send + Sync>>(())
 /// ```
 pub struct BytesReceiver {
-    pub(super) end: ReceivingEnd,
+    pub(crate) end: ReceivingEnd,
 }
 
 impl BytesReceiver {
@@ -430,8 +429,7 @@ impl BytesReceiver {
         Ok(BytesReceiver { end })
     }
 
-    #[cfg(feature = "link")]
-    pub(super) fn attach_at(arena: &Arena, place: ArenaPlace) -> Result<Self, AttachError> {
+    pub(crate) fn attach_at(arena: &Arena, place: ArenaPlace) -> Result<Self, AttachError> {
         BytesReceiver::attach_named_at(MESSAGES, arena, place)
     }
 

@@ -18,7 +18,6 @@ use super::error::{EncodedRecvError, EncodedSendError, LoanError};
 use super::loan::Bytes;
 use super::shared::after;
 use crate::arena::Arena;
-#[cfg(feature = "link")]
 use crate::arena::ArenaPlace;
 use crate::error::{AttachError, CreateError};
 use crate::header::Shape;
@@ -110,7 +109,7 @@ impl Arena {
 /// # Ok::<(), Box<dyn std::error::Error + Send + Sync>>(())
 /// ```
 pub struct EncodedSender<T> {
-    pub(super) bytes: BytesSender,
+    pub(crate) bytes: BytesSender,
     messages: PhantomData<fn(T)>,
 }
 
@@ -132,8 +131,7 @@ impl<T: Serialize> EncodedSender<T> {
         Ok(EncodedSender::new(bytes))
     }
 
-    #[cfg(feature = "link")]
-    pub(super) fn attach_at(arena: &Arena, place: ArenaPlace) -> Result<Self, AttachError> {
+    pub(crate) fn attach_at(arena: &Arena, place: ArenaPlace) -> Result<Self, AttachError> {
         let bytes = BytesSender::attach_named_at(&name::<T>(), arena, place)?;
         Ok(EncodedSender::new(bytes))
     }
@@ -298,7 +296,7 @@ impl<T> fmt::Debug for EncodedSender<T> {
 /// # Ok::<(), Box<dyn std::error::Error + Send + Sync>>(())
 /// ```
 pub struct EncodedReceiver<T> {
-    pub(super) bytes: BytesReceiver,
+    pub(crate) bytes: BytesReceiver,
     messages: PhantomData<fn() -> T>,
 }
 
@@ -321,8 +319,7 @@ impl<T: DeserializeOwned> EncodedReceiver<T> {
         Ok(EncodedReceiver::new(bytes))
     }
 
-    #[cfg(feature = "link")]
-    pub(super) fn attach_at(arena: &Arena, place: ArenaPlace) -> Result<Self, AttachError> {
+    pub(crate) fn attach_at(arena: &Arena, place: ArenaPlace) -> Result<Self, AttachError> {
         let bytes = BytesReceiver::attach_named_at(&name::<T>(), arena, place)?;
         Ok(EncodedReceiver::new(bytes))
     }

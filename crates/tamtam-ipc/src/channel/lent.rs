@@ -1,9 +1,7 @@
-//! Ends of channels in messages to actors of other processes, until those have read them: what sends sees a receiver meanwhile, and what
-//! receives a sender.
+//! Ends of channels in messages to actors of other processes.
 
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::sync::Arc;
-use std::sync::atomic::Ordering;
 
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
@@ -12,53 +10,19 @@ use tamtam_actor::link::{
     take_descriptor,
 };
 
+use super::away::AwayReceiver;
 use super::bytes::{BytesReceiver, BytesSender};
 use super::encoded::{EncodedReceiver, EncodedSender};
 use super::receiver::Receiver;
 use super::sender::Sender;
-use super::shared::{AWAY, ReceivingEnd, SendingEnd, Shared};
+use super::shared::{ReceivingEnd, SendingEnd};
 use crate::arena::{Arena, ArenaPlace};
 use crate::error::AttachError;
 use crate::plain::Plain;
-use crate::ring::Ring;
-
-/// A receiving end in a message that is on its way: senders wait for the process that reads it.
-#[derive(Debug)]
-pub(super) struct LentReceiver {
-    shared: Arc<Shared>,
-}
-
-impl LentReceiver {
-    /// Of this end, which receives no more unless it comes back; `None` if it does not receive.
-    pub(super) fn of(end: &ReceivingEnd) -> Option<Self> {
-        let shared = Arc::clone(&end.shared);
-        if !shared.role.lend(shared.occupant()) {
-            return None;
-        }
-        shared.state.fetch_or(AWAY, Ordering::Relaxed);
-        Some(LentReceiver { shared })
-    }
-}
-
-impl AsFd for LentReceiver {
-    fn as_fd(&self) -> BorrowedFd<'_> {
-        self.shared.memory()
-    }
-}
-
-impl Drop for LentReceiver {
-    fn drop(&mut self) {
-        if self.shared.role.take_back(self.shared.occupant()) {
-            self.shared.state.fetch_and(!AWAY, Ordering::Relaxed);
-            // If no process receives now, senders are told.
-            self.shared.control().senders.ring();
-        }
-    }
-}
 
 /// A sending end in a message that is on its way: it counts as one of this process until it is read.
 #[derive(Debug)]
-pub(super) struct LentSender(SendingEnd);
+struct LentSender(SendingEnd);
 
 impl AsFd for LentSender {
     fn as_fd(&self) -> BorrowedFd<'_> {
@@ -66,29 +30,29 @@ impl AsFd for LentSender {
     }
 }
 
-/// What stands for an end in a message: at which place among the descriptors of the message that of the memory is, and where in an arena the channel
-/// lies. The descriptor of an arena goes once with a message, whatever the number of ends.
+/// What stands in a message for what may lie in an arena: at which place among the descriptors of the message that of the memory is, and where in an arena
+/// the thing lies. The descriptor of an arena goes once with a message, whatever the number of things.
 #[derive(Serialize, Deserialize)]
-struct SentEnd {
+pub(crate) struct SentThing {
     descriptor: u64,
     offset: u64,
-    /// 0 for a channel that has memory of its own.
+    /// 0 for what has memory of its own.
     generation: u64,
 }
 
-impl SentEnd {
-    fn lend<E: serde::ser::Error>(
+impl SentThing {
+    pub(crate) fn lend<E: serde::ser::Error>(
         what: &str,
-        shared: &Shared,
+        place: Option<ArenaPlace>,
         lent: LentDescriptor,
     ) -> Result<Self, E> {
-        Ok(match shared.place() {
-            None => SentEnd {
+        Ok(match place {
+            None => SentThing {
                 descriptor: lend_descriptor(what, lent)?,
                 offset: 0,
                 generation: 0,
             },
-            Some(ArenaPlace { offset, generation }) => SentEnd {
+            Some(ArenaPlace { offset, generation }) => SentThing {
                 descriptor: lend_shared_descriptor(what, lent)?,
                 offset,
                 generation,
@@ -97,13 +61,13 @@ impl SentEnd {
     }
 
     /// Attaches, to memory of its own or in an arena.
-    fn attach<T, E: serde::de::Error>(
+    pub(crate) fn attach<T, E: serde::de::Error>(
         self,
         what: &str,
         attach: impl FnOnce(OwnedFd) -> Result<T, AttachError>,
         attach_at: impl FnOnce(&Arena, ArenaPlace) -> Result<T, AttachError>,
     ) -> Result<T, E> {
-        let SentEnd {
+        let SentThing {
             descriptor,
             offset,
             generation,
@@ -124,7 +88,7 @@ fn serialize_sender<S: Serializer>(
     serializer: S,
 ) -> Result<S::Ok, S::Error> {
     let lent = Arc::new(LentSender(end.clone()));
-    SentEnd::lend(what, &end.shared, lent)?.serialize(serializer)
+    SentThing::lend(what, end.shared.place(), lent)?.serialize(serializer)
 }
 
 fn serialize_receiver<S: Serializer>(
@@ -132,8 +96,10 @@ fn serialize_receiver<S: Serializer>(
     end: &ReceivingEnd,
     serializer: S,
 ) -> Result<S::Ok, S::Error> {
-    match LentReceiver::of(end) {
-        Some(lent) => SentEnd::lend(what, &end.shared, Arc::new(lent))?.serialize(serializer),
+    match AwayReceiver::of(end) {
+        Some(lent) => {
+            SentThing::lend(what, end.shared.place(), Arc::new(lent))?.serialize(serializer)
+        }
         None => refuse_descriptor(what, "it has been sent before, and receives no more"),
     }
 }
@@ -149,7 +115,7 @@ macro_rules! crosses {
 
         impl<'de, $($param: $bound)*> Deserialize<'de> for $end<$($param)*> {
             fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-                let sent = SentEnd::deserialize(deserializer)?;
+                let sent = SentThing::deserialize(deserializer)?;
                 sent.attach($what, Self::attach, Self::attach_at)
             }
         }

@@ -46,7 +46,7 @@ use crate::ring::{Nothing, Position};
 /// # Ok::<(), Box<dyn std::error::Error + Send + Sync>>(())
 /// ```
 pub struct Receiver<T> {
-    pub(super) end: ReceivingEnd,
+    pub(crate) end: ReceivingEnd,
     messages: PhantomData<fn() -> T>,
 }
 
@@ -69,7 +69,7 @@ impl<T: Plain> Receiver<T> {
         Ok(Receiver::new(ReceivingEnd::attach(attach::<T>(memory)?)?))
     }
 
-    pub(super) fn attach_at(arena: &Arena, place: ArenaPlace) -> Result<Self, AttachError> {
+    pub(crate) fn attach_at(arena: &Arena, place: ArenaPlace) -> Result<Self, AttachError> {
         Ok(Receiver::new(ReceivingEnd::attach(attach_at::<T>(
             arena, place,
         )?)?))

@@ -44,7 +44,7 @@ const MESSAGES_PER_RING: usize = 32;
 /// # Ok::<(), Box<dyn std::error::Error + Send + Sync>>(())
 /// ```
 pub struct Sender<T> {
-    pub(super) end: SendingEnd,
+    pub(crate) end: SendingEnd,
     messages: PhantomData<fn(T)>,
 }
 
@@ -92,7 +92,7 @@ impl<T: Plain> Sender<T> {
         Ok(Sender::new(SendingEnd::attach(attach::<T>(memory)?)))
     }
 
-    pub(super) fn attach_at(arena: &Arena, place: ArenaPlace) -> Result<Self, AttachError> {
+    pub(crate) fn attach_at(arena: &Arena, place: ArenaPlace) -> Result<Self, AttachError> {
         Ok(Sender::new(SendingEnd::attach(attach_at::<T>(
             arena, place,
         )?)))

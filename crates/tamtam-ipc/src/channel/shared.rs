@@ -10,24 +10,23 @@ use std::time::{Duration, Instant};
 
 use tamtam_wait::{Futex, Scope, Source, Token, Wait};
 
-use crate::arena::{Arena, ArenaPlace, Region};
+use crate::arena::{Arena, ArenaPlace, Identity};
 use crate::error::{AttachError, CreateError};
 use crate::header::{Kind, Shape};
+use crate::home::Home;
 use crate::occupant::{NONE, ON_ITS_WAY, Occupant, Role};
 use crate::party::{self, Stay};
 use crate::ring::{
     COUNT_BITS, Claimant, Control, Cursor, MOST_SLOTS, Nothing, Position, Refusal, Ring, Track,
 };
 use crate::segment::{LARGEST, Segment};
-use crate::tenancy::{MOST_HOLDERS, Tenancy, Tenant};
+use crate::tenancy::{MOST_HOLDERS, Tenancy};
 use crate::wake::{Waiters, waits_at};
 
 /// What the control takes, in front of the slots.
 const CONTROL: usize = size_of::<Control>();
 /// What is in front of the slots: who has the channel, and the control.
 const FRONT: usize = size_of::<Tenancy>() + CONTROL;
-/// The generation of a channel that has a segment of its own.
-const ONLY: u64 = 1;
 /// What a slot's state takes, in front of the message.
 const STATE: usize = size_of::<AtomicU64>();
 /// Slots begin on cache lines of their own.
@@ -41,62 +40,11 @@ const CORRUPT: u8 = 1;
 /// The receiving end of this process is in a message to another one.
 pub(super) const AWAY: u8 = 2;
 
-/// Where a channel lies.
-#[derive(Debug)]
-enum Home {
-    /// In memory of its own.
-    Segment(Segment),
-    /// Among others.
-    Region(Region),
-}
-
-impl Home {
-    fn segment(&self) -> &Segment {
-        match self {
-            Home::Segment(segment) => segment,
-            Home::Region(region) => region.segment(),
-        }
-    }
-
-    /// Where in the segment it begins, and how many bytes it has.
-    fn extent(&self) -> (usize, usize) {
-        match self {
-            Home::Segment(segment) => (0, segment.bytes()),
-            Home::Region(region) => (region.begin(), region.bytes()),
-        }
-    }
-
-    fn generation(&self) -> u64 {
-        match self {
-            Home::Segment(_) => ONLY,
-            Home::Region(region) => region.generation(),
-        }
-    }
-
-    fn capacity(&self) -> u64 {
-        match self {
-            Home::Segment(segment) => segment.header().shape().capacity,
-            Home::Region(region) => region.shape().capacity,
-        }
-    }
-
-    /// The control of one that is large enough for it.
-    fn control(&self) -> &Control {
-        let control = self.extent().0 + size_of::<Tenancy>();
-        // SAFETY: `place` sees that it lies in the segment; zeroes and any other bytes are a control, and all access to it is atomic.
-        unsafe { self.segment().place::<Control>(control).as_ref() }
-    }
-
-    /// Who has it, of one that is large enough for it.
-    fn tenancy(&self) -> &Tenancy {
-        // SAFETY: `place` sees that it lies in the segment; zeroes and any other bytes are a tenancy, and all access to it is atomic.
-        unsafe { self.segment().place::<Tenancy>(self.extent().0).as_ref() }
-    }
-
-    fn tenant(&self) -> Tenant {
-        let Stay { place, count } = self.segment().member().stay();
-        Tenant { place, count }
-    }
+/// The control of a channel whose home is large enough for it.
+fn control_of(home: &Home) -> &Control {
+    let control = home.extent().0 + size_of::<Tenancy>();
+    // SAFETY: `place` sees that it lies in the segment; zeroes and any other bytes are a control, and all access to it is atomic.
+    unsafe { home.segment().place::<Control>(control).as_ref() }
 }
 
 /// A channel's memory as this process has it.
@@ -161,9 +109,9 @@ impl Shared {
         let shape = Shape { capacity, ..shape };
         let home = match arena {
             None => Home::Segment(Segment::create(Kind::Channel, shape, bytes)?),
-            Some(arena) => Home::Region(arena.take(shape, bytes)?),
+            Some(arena) => Home::Region(arena.take(Kind::Channel, shape, bytes)?),
         };
-        let control = home.control();
+        let control = control_of(&home);
         control
             .seldom
             .largest
@@ -196,7 +144,10 @@ impl Shared {
         shape: Shape,
         before: usize,
     ) -> Result<Arc<Self>, AttachError> {
-        Shared::found(Home::Region(arena.region(place, &shape)?), before)
+        Shared::found(
+            Home::Region(arena.region(place, Kind::Channel, &shape)?),
+            before,
+        )
     }
 
     /// What another process has made.
@@ -206,7 +157,7 @@ impl Shared {
         if bytes < FRONT {
             return Err(AttachError::NotOurs);
         }
-        let largest = home.control().seldom.largest.load(Ordering::Relaxed);
+        let largest = control_of(&home).seldom.largest.load(Ordering::Relaxed);
         let largest = usize::try_from(largest).map_err(|_| AttachError::NotOurs)?;
         let layout = largest
             .checked_add(before)
@@ -245,10 +196,12 @@ impl Shared {
 
     /// Where it lies in its arena, if it lies in one.
     pub(crate) fn place(&self) -> Option<ArenaPlace> {
-        match &self.home {
-            Home::Segment(_) => None,
-            Home::Region(region) => Some(region.place()),
-        }
+        self.home.place()
+    }
+
+    /// Which arena it lies in.
+    pub(crate) fn arena(&self) -> Option<Identity> {
+        self.home.arena()
     }
 
     /// How many bytes a message has at most.

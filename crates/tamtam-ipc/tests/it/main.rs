@@ -13,6 +13,7 @@ mod event;
 mod handover;
 mod hostile;
 mod mutex;
+mod named;
 mod other;
 mod properties;
 mod property;

@@ -95,3 +95,8 @@ impl Drop for Other {
         let _ = self.0.wait();
     }
 }
+
+/// The memory, for one that writes there what it likes.
+pub(crate) fn memory_of(memory: BorrowedFd<'_>) -> std::fs::File {
+    std::fs::File::from(memory.try_clone_to_owned().expect("a descriptor"))
+}

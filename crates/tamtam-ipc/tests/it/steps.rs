@@ -6,19 +6,19 @@
 
 use std::cell::Cell;
 use std::fmt::Debug;
-use std::os::fd::{AsFd, BorrowedFd};
+use std::os::fd::{AsFd, AsRawFd, BorrowedFd};
 use std::sync::mpsc;
 use std::thread::{Scope, ScopedJoinHandle};
 use std::time::{Duration, Instant};
 
 use tamtam_channel::RecvTimeoutError;
 use tamtam_ipc::{
-    BytesReceiver, BytesSender, CarrierError, Condition, Event, Mutex, Properties, Property, Slot,
-    Value, attach, bytes_channel, carrier,
+    Arena, BytesReceiver, BytesSender, CarrierError, Condition, Event, Mutex, Properties, Property,
+    Slot, Value, attach, bytes_channel, carrier,
 };
 use tamtam_testing::in_a_process_of_its_own;
 
-use crate::other::half;
+use crate::other::{further, half};
 use crate::traced::{Fate, Halted, Traced, traced};
 
 /// Nothing that has to come takes so long.
@@ -421,6 +421,41 @@ fn a_property_is_set_while_another_process_is_halted_as_it_sets_it() {
         // The one that was stopped may set it after that.
         assert!(value[0] == 2 || place.is_stopped());
         2
+    });
+}
+
+#[test]
+fn the_setting_of_a_name_to_what_lies_in_an_arena() {
+    const PATH: &str = "steps::the_setting_of_a_name_to_what_lies_in_an_arena";
+    if let Some(memory) = half("does it") {
+        let properties = Properties::attach(memory).unwrap();
+        let Some(Value::Integer(arena)) = properties.get("arena") else {
+            panic!("the test has set it");
+        };
+        let arena = Arena::attach(further(arena as u32)).unwrap();
+        let properties = properties.with_arena(&arena);
+        let new: Mutex<u64> = properties.get_shared("new").unwrap();
+        return traced(|| properties.set_shared("name", &new).unwrap());
+    }
+    at_each_step(PATH, &[1, 2], |place| {
+        let arena = Arena::create(1 << 14).unwrap();
+        let properties = Properties::create(3, 32).unwrap().with_arena(&arena);
+        let number = i64::from(arena.memory().as_raw_fd());
+        properties.set("arena", number).unwrap();
+        let [old, new] = [1_u64, 2].map(|value| arena.mutex(value).unwrap());
+        properties.set_shared("new", &new).unwrap();
+        properties.set_shared("name", &old).unwrap();
+        let halted = place.halt(properties.memory(), || ());
+        let value = || {
+            let there: Mutex<u64> = properties.get_shared("name").unwrap();
+            there.lock().unwrap().get()
+        };
+        let seen = value();
+        if place.is_stopped() {
+            halted.go_on();
+            return value();
+        }
+        seen
     });
 }
 

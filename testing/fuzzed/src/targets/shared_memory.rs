@@ -5,8 +5,8 @@ use std::os::fd::{BorrowedFd, OwnedFd};
 use std::os::unix::fs::FileExt;
 
 use tamtam_ipc::{
-    Arena, ArenaPlace, BytesSender, Event, Mutex, Properties, Property, Sender, Slot, attach,
-    bytes_channel, carrier, channel,
+    Arena, ArenaPlace, BytesSender, Event, Mutex, Properties, Property, Receiver, Sender,
+    SharedBytes, Slot, attach, bytes_channel, carrier, channel,
 };
 
 /// What is written where, and which call comes then.
@@ -191,6 +191,54 @@ fn spoil_properties(bytes: &[u8]) -> Option<()> {
     Some(())
 }
 
+/// Names that stand for what lies in an arena, of which the other handle is told: what is written goes into the memory of the names, or of the arena.
+fn spoil_shared_properties(bytes: &[u8]) -> Option<()> {
+    const NAMES: [&str; 3] = ["a", "b", "c"];
+    let (&which, bytes) = bytes.split_first()?;
+    let arena = Arena::create(12_000).ok()?;
+    let here = Properties::create(2, 40).ok()?.with_arena(&arena);
+    let (other, memory) = memory_of(here.memory())?;
+    let (other_arena, arena_memory) = memory_of(arena.memory())?;
+    let other_arena = Arena::attach(other_arena).ok()?;
+    let other = Properties::attach(other).ok()?.with_arena(&other_arena);
+    let mutex = arena.mutex([5_u32; 3]).ok()?;
+    let shared = arena.shared_bytes(100).ok()?;
+    let (sender, _receiver) = arena.bytes_channel(2, 60).ok()?;
+    let memory = if which % 2 == 0 { memory } else { arena_memory };
+    spoil(&memory, bytes, |call| {
+        let name = NAMES[usize::from(call / 16) % NAMES.len()];
+        match call % 10 {
+            0 => drop(here.set_shared(name, &mutex)),
+            1 => drop(here.set_shared(name, &shared)),
+            2 => drop(here.set_shared(name, &sender)),
+            3 => drop(arena.channel::<u64>(2).map(|(sender, receiver)| {
+                let _ = sender.try_send(4);
+                here.set_receiver(name, receiver)
+            })),
+            4 => drop(other.get_shared::<Mutex<[u32; 3]>>(name).map(|mutex| {
+                let _ = mutex.try_lock().map(|mut guard| guard.update(|it| it));
+            })),
+            5 => drop(other.get_shared::<SharedBytes>(name).map(|bytes| {
+                assert_eq!(bytes.to_vec().len(), bytes.len());
+                let _ = bytes.write_at(bytes.len() / 2, &[call]);
+            })),
+            6 => drop(
+                other
+                    .get_shared::<BytesSender>(name)
+                    .map(|sender| sender.try_send(&[7; 50])),
+            ),
+            7 => drop(
+                other
+                    .take_receiver::<Receiver<u64>>(name)
+                    .map(|receiver| receiver.try_recv()),
+            ),
+            8 => drop(here.remove(name)),
+            _ => drop((other.get(name), other.set(name, i64::from(call)))),
+        }
+    });
+    Some(())
+}
+
 fn spoil_mutex(bytes: &[u8]) -> Option<()> {
     let mutex = Mutex::create([0_u32; 4]).ok()?;
     let (other, memory) = memory_of(mutex.memory())?;
@@ -236,7 +284,7 @@ pub fn run(bytes: &[u8]) {
     let Some((&kind, bytes)) = bytes.split_first() else {
         return;
     };
-    let _ = match kind % 9 {
+    let _ = match kind % 10 {
         0 => spoil_carrier(bytes),
         1 => spoil_channel(bytes),
         2 => spoil_bytes_channel(bytes),
@@ -245,6 +293,7 @@ pub fn run(bytes: &[u8]) {
         5 => spoil_properties(bytes),
         6 => spoil_mutex(bytes),
         7 => spoil_event(bytes),
-        _ => spoil_arena(bytes),
+        8 => spoil_arena(bytes),
+        _ => spoil_shared_properties(bytes),
     };
 }
