@@ -83,6 +83,8 @@ pub use life::{
     End, FindError, RegisterError, Registry, Restarting, Strategy, Supervision, Supervisor, Watch,
 };
 pub use line::Quit;
+#[doc(hidden)]
+pub use listener::heard;
 pub use listener::{Listenable, Listener};
 pub use mailbox::{
     Bounded, DeadLetter, DeadLetterWatch, Describes, Level, Loss, Overflow, Plain, Ruled, Untyped,

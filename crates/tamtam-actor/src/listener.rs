@@ -20,7 +20,8 @@ use crate::worker::Worker;
 const MOST_MESSAGES: u32 = 64;
 
 /// A receiver that can be listened to: of a channel of whatever kind, also [`after`](tamtam_channel::after) and
-/// [`tick`](tamtam_channel::tick), or of [`spsc`](tamtam_channel::spsc) or [`mpsc`](tamtam_channel::mpsc).
+/// [`tick`](tamtam_channel::tick), or of [`spsc`](tamtam_channel::spsc) or [`mpsc`](tamtam_channel::mpsc). With the feature `link` of `tamtam-ipc` also one
+/// of a channel between processes: a worker sleeps for it and for its mail at once; for a pool and a frame a thread of that crate does.
 ///
 /// # Examples
 ///
@@ -42,16 +43,23 @@ const MOST_MESSAGES: u32 = 64;
 /// # drop(listeners);
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
-pub trait Listenable: sealed::Listenable {}
+pub trait Listenable: heard::Listenable {}
 
-impl<L: sealed::Listenable> Listenable for L {}
+impl<L: heard::Listenable> Listenable for L {}
 
-mod sealed {
+/// For receivers of other crates of this project; no part of the interface.
+pub mod heard {
     use core::task::{Context, Poll};
+    use std::sync::Weak;
 
+    pub use crate::line::SharedSource;
+
+    /// What can be listened to.
     pub trait Listenable: Send + 'static {
+        /// What the handler gets.
         type Message: Send + 'static;
 
+        /// As the listener uses it.
         fn into_heard(self) -> Box<dyn Heard<Self::Message>>;
     }
 
@@ -61,11 +69,21 @@ mod sealed {
         fn poll_next(&mut self, context: &mut Context<'_>) -> Poll<Option<T>>;
 
         /// So many messages are there.
-        fn len(&self) -> usize;
+        fn count(&self) -> usize;
+
+        /// What a thread that sleeps by itself may wait for in memory of several processes; none for what lies in this one.
+        fn at_words(&self) -> Option<Weak<SharedSource>> {
+            None
+        }
+
+        /// As [`poll_next`](Heard::poll_next) of what is [at words](Heard::at_words), but nobody is woken for what comes later.
+        fn try_next(&mut self) -> Poll<Option<T>> {
+            Poll::Pending
+        }
     }
 }
 
-use sealed::Heard;
+use heard::Heard;
 
 macro_rules! can_be_listened_to {
     ($($receiver:ident, $stream:ident);+) => {$(
@@ -74,12 +92,12 @@ macro_rules! can_be_listened_to {
                 $stream::poll_next(self, context)
             }
 
-            fn len(&self) -> usize {
+            fn count(&self) -> usize {
                 self.receiver().len()
             }
         }
 
-        impl<T: Send + 'static> sealed::Listenable for $receiver<T> {
+        impl<T: Send + 'static> heard::Listenable for $receiver<T> {
             type Message = T;
 
             fn into_heard(self) -> Box<dyn Heard<T>> {
@@ -202,15 +220,25 @@ where
         let Some(waker) = &self.waker else { return };
         let mut context = task::Context::from_waker(waker);
         // What comes meanwhile is for another turn.
-        let there = u32::try_from(self.heard.len()).unwrap_or(u32::MAX);
+        let there = u32::try_from(self.heard.count()).unwrap_or(u32::MAX);
         let long_enough = Duration::from_micros(cx.here().cell().turn_limits().micros.into());
+        let at_words = self.heard.at_words().filter(|_| Line::sleeps_at_words());
         let mut began = None;
         let mut beside = 0_u32;
         loop {
-            match self.heard.poll_next(&mut context) {
+            let next = match at_words {
+                Some(_) => self.heard.try_next(),
+                None => self.heard.poll_next(&mut context),
+            };
+            match next {
                 Poll::Ready(Some(message)) => (self.handler)(message),
                 Poll::Ready(None) => return cx.stop(),
-                Poll::Pending => return,
+                Poll::Pending => {
+                    if let Some(source) = at_words {
+                        Line::wake_when_ready(source, waker);
+                    }
+                    return;
+                }
             }
             let is_long = (beside + 1).is_power_of_two() && {
                 let now = Instant::now();

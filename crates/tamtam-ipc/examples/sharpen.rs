@@ -1,12 +1,13 @@
 //! How does a picture follow a slider that is moved faster than the picture can be made?
 //!
-//! The slider is a property in shared memory, moved 1,000 times a second. A worker process sharpens a picture with the strength that it stands
-//! for, into shared memory; a window looks there 60 times a second. The worker takes the latest strength when it begins a picture, so no
+//! The slider is a property in shared memory, moved 1,000 times a second. A worker process sharpens a picture of 1920 by 1080 points with the strength that it
+//! stands for, into shared memory; a window looks there 60 times a second. The worker takes the latest strength when it begins a picture, so no
 //! move waits behind another one, and what is shown is never older than the work on one picture, with the one in progress on top.
 //!
 //!     cargo run --release -p tamtam-ipc --example sharpen -- strip.png
 //!
-//! writes some of the pictures into a file, side by side: without an argument into the folder for temporary files.
+//! writes a strip of each of some of the pictures into a file, side by side, so that the sharpness rises from left to right: without an argument into the
+//! folder for temporary files.
 #![forbid(unsafe_code)]
 
 #[cfg(target_os = "linux")]
@@ -39,14 +40,15 @@ mod linux {
     /// The argument that makes this program the worker.
     pub(crate) const WORKER: &str = "worker";
 
-    const WIDTH: usize = 320;
-    const HEIGHT: usize = 240;
+    const WIDTH: usize = 1920;
+    const HEIGHT: usize = 1080;
     const PICTURE: usize = WIDTH * HEIGHT * 3;
 
-    const MOVES: u64 = 1_200;
+    /// Without optimization a picture takes a second.
+    const MOVES: u64 = if cfg!(debug_assertions) { 2_000 } else { 3_000 };
     const STRONGEST: f32 = 4.0;
-    /// So many pictures are side by side in the file.
-    const STRIP: usize = 6;
+    /// Of so many pictures there is a strip in the file, if so many were made.
+    const STRIPS: usize = 6;
 
     // ------------------------------------------------------------------------------- what both processes share
 
@@ -153,31 +155,51 @@ mod linux {
                 *byte = (50.0 + bars + disc * (value - 20.0)) as u8;
             }
         }
-        blurred(&picture, 2)
+        blurred(&picture, 4)
     }
 
-    /// Each byte as the mean of those up to `radius` away in its row, and then in its column.
+    /// Each byte as the mean of those up to `radius` away in its row, and then in its column. The sum of them goes along: what comes is added, and what
+    /// is left behind is taken away.
     fn blurred(picture: &[u8], radius: usize) -> Vec<u8> {
-        let mean = |from: &[u8], step: usize, place: usize, count: usize| {
-            let index = place / step % count;
-            let first = index.saturating_sub(radius);
-            let last = (index + radius).min(count - 1);
-            let begin = place - (index - first) * step;
-            let bytes = (0..=last - first).map(|count| u32::from(from[begin + count * step]));
-            (bytes.sum::<u32>() / (last - first + 1) as u32) as u8
+        let row = 3 * WIDTH;
+        let mut along = vec![0; PICTURE];
+        for (from, to) in picture.chunks_exact(row).zip(along.chunks_exact_mut(row)) {
+            mean_along(from, to, 3, radius);
+        }
+        let mut blurred = vec![0; PICTURE];
+        mean_along(&along, &mut blurred, row, radius);
+        blurred
+    }
+
+    /// Of neighbours that are `step` bytes apart; so many sums go side by side.
+    fn mean_along(from: &[u8], to: &mut [u8], step: usize, radius: usize) {
+        let count = from.len() / step;
+        let mut sums = vec![0_u32; step];
+        let add = |sums: &mut [u32], index: usize| {
+            for (sum, byte) in sums.iter_mut().zip(&from[index * step..][..step]) {
+                *sum += u32::from(*byte);
+            }
         };
-        let along = |from: &[u8], step, count| -> Vec<u8> {
-            (0..PICTURE)
-                .map(|place| mean(from, step, place, count))
-                .collect()
-        };
-        let rows = along(picture, 3, WIDTH);
-        along(&rows, 3 * WIDTH, HEIGHT)
+        (0..radius.min(count)).for_each(|index| add(&mut sums, index));
+        for (index, to) in to.chunks_exact_mut(step).enumerate() {
+            if index + radius < count {
+                add(&mut sums, index + radius);
+            }
+            if let Some(left) = index.checked_sub(radius + 1) {
+                for (sum, byte) in sums.iter_mut().zip(&from[left * step..][..step]) {
+                    *sum -= u32::from(*byte);
+                }
+            }
+            let several = (index + radius).min(count - 1) - index.saturating_sub(radius) + 1;
+            for (to, sum) in to.iter_mut().zip(&sums) {
+                *to = (sum / several as u32) as u8;
+            }
+        }
     }
 
     /// Away from what is blurred: the unsharp mask of the darkroom.
     fn sharpened(picture: &[u8], strength: f32) -> Vec<u8> {
-        let mask = blurred(picture, 6);
+        let mask = blurred(picture, 12);
         let bytes = picture.iter().zip(mask);
         let sharp = bytes.map(|(&byte, mask)| {
             let byte = f32::from(byte);
@@ -208,7 +230,7 @@ mod linux {
         worker.wait()?;
 
         let path = path.map_or_else(|| std::env::temp_dir().join("sharpen.png"), PathBuf::from);
-        write(&path, &shown.strip)?;
+        write(&path, &shown.strips)?;
         println!(
             "{MOVES} moves, {} pictures shown, each at most {:.1} ms of work; at most {} moves behind when ready: {}",
             shown.count,
@@ -236,7 +258,8 @@ mod linux {
         longest: u64,
         /// By how many moves a picture was behind the slider when it was ready.
         furthest: u64,
-        strip: Vec<Vec<u8>>,
+        /// The pictures of which there is a strip.
+        strips: Vec<Vec<u8>>,
     }
 
     /// Looks 60 times a second for a newer picture, until that of the last move is there.
@@ -259,30 +282,32 @@ mod linux {
             shown.count += 1;
             shown.longest = shown.longest.max(took);
             shown.furthest = shown.furthest.max(ready - moved);
-            let due = MOVES * shown.strip.len() as u64 / (STRIP as u64 - 1);
-            if shown.strip.len() < STRIP && moved >= due {
+            let due = MOVES * shown.strips.len() as u64 / (STRIPS as u64 - 1);
+            if shown.strips.len() < STRIPS && moved >= due {
                 let mut picture = vec![0; PICTURE];
                 let place = pictures.place() + FACTS;
                 pictures.memory.read_at(place, &mut picture)?;
-                shown.strip.push(picture);
+                shown.strips.push(picture);
             }
         }
         Ok(shown)
     }
 
-    /// The pictures side by side, as a PNG.
-    fn write(path: &PathBuf, strip: &[Vec<u8>]) -> Outcome {
-        let rows = (0..HEIGHT).flat_map(|y| {
-            let row = move |picture: &Vec<u8>| picture[y * WIDTH * 3..][..WIDTH * 3].to_vec();
-            strip.iter().flat_map(row)
-        });
+    /// Of the first picture the first strip, of the second the second, and so on to the right edge, as a PNG.
+    fn write(path: &PathBuf, pictures: &[Vec<u8>]) -> Outcome {
+        let strip = WIDTH.div_ceil(pictures.len());
+        let mut rows = Vec::with_capacity(PICTURE);
+        for y in 0..HEIGHT {
+            for (number, picture) in pictures.iter().enumerate() {
+                let (first, end) = (number * strip, WIDTH.min((number + 1) * strip));
+                let row = &picture[y * WIDTH * 3..][..WIDTH * 3];
+                rows.extend_from_slice(&row[first * 3..end * 3]);
+            }
+        }
         let file = BufWriter::new(File::create(path)?);
-        let width = (strip.len() * WIDTH) as u32;
-        let mut encoder = png::Encoder::new(file, width, HEIGHT as u32);
+        let mut encoder = png::Encoder::new(file, WIDTH as u32, HEIGHT as u32);
         encoder.set_color(png::ColorType::Rgb);
-        encoder
-            .write_header()?
-            .write_image_data(&rows.collect::<Vec<_>>())?;
+        encoder.write_header()?.write_image_data(&rows)?;
         Ok(())
     }
 }

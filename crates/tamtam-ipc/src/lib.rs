@@ -6,7 +6,7 @@
 //
 // | floor | modules | what |
 // |---|---|---|
-// | 10 | sent | what segments hold, in messages to actors |
+// | 10 | heard, sent | ends that actors' homes listen to; what segments hold, in messages to actors |
 // | 9 | condition, named | threads that wait for a change under a mutex; what lies in an arena, by a name among properties |
 // | 8 | changed, mutex, slot_ready | what of these is waited for together with other things; one value, for one thread at a time |
 // | 7 | carrier, channel, bytes, slot, event, property, properties, sealed_channel | what a segment holds; sealed bytes on their way |
@@ -56,6 +56,8 @@ mod future;
 mod handover;
 #[cfg(not(tamtam_loom))]
 mod header;
+#[cfg(all(feature = "link", not(tamtam_loom)))]
+mod heard;
 #[cfg(not(tamtam_loom))]
 mod home;
 #[cfg(not(tamtam_loom))]

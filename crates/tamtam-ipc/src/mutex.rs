@@ -402,6 +402,24 @@ impl Arena {
 /// # }
 /// # Ok::<(), Box<dyn std::error::Error + Send + Sync>>(())
 /// ```
+///
+/// There is no safe way to a reference to the value, which another process could change under it:
+///
+/// ```compile_fail,E0614
+/// let count = tamtam_ipc::Mutex::create(5_u64).unwrap();
+/// let guard = count.lock().unwrap();
+/// let value: &u64 = &*guard;
+/// ```
+///
+/// ```compile_fail,E0277
+/// fn leads_to_the_value<T: AsRef<u64>>() {}
+/// leads_to_the_value::<tamtam_ipc::MutexGuard<'static, u64>>();
+/// ```
+///
+/// ```compile_fail,E0277
+/// fn is_borrowed_as<T: std::borrow::Borrow<u64>>() {}
+/// is_borrowed_as::<tamtam_ipc::MutexGuard<'static, u64>>();
+/// ```
 #[must_use = "the mutex is unlocked when the guard is dropped"]
 pub struct MutexGuard<'a, T: Plain> {
     mutex: &'a Mutex<T>,

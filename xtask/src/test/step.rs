@@ -118,9 +118,9 @@ pub(crate) fn all() -> Vec<Step> {
             .limit(120)
             .concerns(|part| part.is(GUIDE)),
         step("examples", steps::tests::examples)
-            .about("every example runs to its end, and those with a file beside them print what is there")
+            .about("every example of tamtam and tamtam-ipc runs to its end, and those with a file beside them print what is there")
             .limit(900)
-            .concerns(|part| part.is("tamtam")),
+            .concerns(|part| part.is("tamtam") || part.is("tamtam-ipc")),
         step("drop-in", steps::elsewhere::drop_in)
             .about("the tests that crossbeam-channel publishes pass with tamtam-channel in its place")
             .load(Half)

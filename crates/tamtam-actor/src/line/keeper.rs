@@ -16,8 +16,9 @@ impl Line {
     /// The caller is the keeper.
     unsafe fn run_while(&self, mut goes_on: impl FnMut() -> bool) {
         let mut backoff = Backoff::new();
+        let mut turns = 0_u32;
         loop {
-            // SAFETY: the caller is the keeper, which is what `take_in`, `next`, `is_due`, `rest` and `wait` ask for.
+            // SAFETY: the caller is the keeper, which is what `take_in`, `next`, `is_due`, `look_at_words`, `rest` and `wait` ask for.
             unsafe {
                 self.take_in();
                 // After it: what we were woken for is seen now, and for what comes later we cannot become idle.
@@ -26,10 +27,14 @@ impl Line {
                 }
                 if let Some(task) = self.next() {
                     task.run();
+                    turns = turns.wrapping_add(1);
+                    if turns.is_multiple_of(words::TURNS_PER_LOOK) {
+                        self.look_at_words();
+                    }
                     if Unflushed::is_noted() && !Unflushed::flush_when_through(self.is_due()) {
                         Unflushed::read_answers(|| {
                             self.take_in();
-                            !self.is_due() && goes_on()
+                            !self.look_at_words() && !self.is_due() && goes_on()
                         });
                     }
                     backoff = Backoff::new();

@@ -22,6 +22,7 @@ mod resident;
 mod roster;
 #[cfg(all(test, not(tamtam_loom)))]
 mod tests;
+mod words;
 
 use core::cell::Cell;
 use core::fmt;
@@ -43,6 +44,7 @@ use crate::time::{Time, vigil};
 
 pub(crate) use pump::Allowed;
 use roster::Roster;
+pub use words::SharedSource;
 
 /// The list keeps memory for so many tasks when it has become empty.
 const MOST_KEPT: usize = 1_024;
@@ -168,6 +170,8 @@ struct KeeperOwn {
     /// So many may be handled in a turn.
     allowance: Cell<u32>,
     draining: Cell<bool>,
+    /// What listeners wait for in memory of several processes.
+    listed: words::Listed,
 }
 
 // SAFETY: used by the keeper alone, as the methods of `Line` that do so ask for; and the head, after the line has closed,
@@ -226,6 +230,7 @@ impl Line {
                 beside: Cell::new(0),
                 allowance: Cell::new(TurnLimits::USUAL.messages),
                 draining: Cell::new(false),
+                listed: UnsafeCell::new(Vec::new()),
             }),
         }
     }
@@ -536,6 +541,21 @@ impl Line {
                 (deadline, until) => deadline.or(until),
             };
             let is_over = || has_come() || vigil::calls() != calls;
+            // SAFETY: this is the keeper.
+            let sources = unsafe { self.sources() };
+            if !sources.is_empty() {
+                self.sleep_at_words(&sources, until, is_over);
+                // They may be given up while they are not waited for.
+                drop(sources);
+                // SAFETY: this is the keeper, between turns.
+                if unsafe { self.look_at_words() } || has_come() {
+                    return true;
+                }
+                if deadline.is_some_and(|deadline| deadline <= Instant::now()) {
+                    return false;
+                }
+                continue;
+            }
             let attempt = |_| is_over().then(has_come);
             match self.bell.wait_until(self.wait, until, attempt, is_over) {
                 Some(true) => return true,

@@ -69,6 +69,40 @@ fn check_range(offset: usize, count: usize, len: usize) {
 /// # }
 /// # Ok::<(), Box<dyn std::error::Error + Send + Sync>>(())
 /// ```
+///
+/// There is no safe way to a slice of it, nor to a reference to what lies there:
+///
+/// ```compile_fail,E0133
+/// let (sender, _receiver) = tamtam_ipc::bytes_channel(4, 16).unwrap();
+/// let mut loan = sender.loan(16).unwrap();
+/// let slice: &mut [u8] = loan.as_mut_slice();
+/// ```
+///
+/// ```compile_fail,E0277
+/// fn is_slice<T: AsRef<[u8]>>() {}
+/// is_slice::<tamtam_ipc::Loan<'static>>();
+/// ```
+///
+/// ```compile_fail,E0277
+/// fn is_slice<T: AsMut<[u8]>>() {}
+/// is_slice::<tamtam_ipc::Loan<'static>>();
+/// ```
+///
+/// ```compile_fail,E0277
+/// fn leads_to_bytes<T: std::ops::Deref>() {}
+/// leads_to_bytes::<tamtam_ipc::Loan<'static>>();
+/// ```
+///
+/// ```compile_fail,E0277
+/// fn is_borrowed_as<T: std::borrow::Borrow<[u8]>>() {}
+/// is_borrowed_as::<tamtam_ipc::Loan<'static>>();
+/// ```
+///
+/// ```compile_fail,E0608
+/// let (sender, _receiver) = tamtam_ipc::bytes_channel(4, 16).unwrap();
+/// let loan = sender.loan(16).unwrap();
+/// let byte: &u8 = &loan[0];
+/// ```
 #[must_use = "it is a message when it is committed"]
 pub struct Loan<'a> {
     end: &'a SendingEnd,
@@ -243,6 +277,49 @@ impl Drop for Taken<'_> {
 /// assert_eq!((len, last), (1000, [7, 7]));
 /// # }
 /// # Ok::<(), Box<dyn std::error::Error + Send + Sync>>(())
+/// ```
+///
+/// There is no safe way to a slice of it, nor to a reference to what lies there, a text for instance, and it does not get out of `recv_with`:
+///
+/// ```compile_fail,E0133
+/// let (_sender, receiver) = tamtam_ipc::bytes_channel(4, 16).unwrap();
+/// let sum = receiver.recv_with(|bytes| bytes.as_slice().len());
+/// ```
+///
+/// ```compile_fail,E0277
+/// fn is_slice<T: AsRef<[u8]>>() {}
+/// is_slice::<tamtam_ipc::Bytes<'static>>();
+/// ```
+///
+/// ```compile_fail,E0277
+/// fn is_text<T: AsRef<str>>() {}
+/// is_text::<tamtam_ipc::Bytes<'static>>();
+/// ```
+///
+/// ```compile_fail,E0277
+/// fn leads_to_bytes<T: std::ops::Deref>() {}
+/// leads_to_bytes::<tamtam_ipc::Bytes<'static>>();
+/// ```
+///
+/// ```compile_fail,E0277
+/// fn is_borrowed_as<T: std::borrow::Borrow<[u8]>>() {}
+/// is_borrowed_as::<tamtam_ipc::Bytes<'static>>();
+/// ```
+///
+/// ```compile_fail,E0608
+/// let (_sender, receiver) = tamtam_ipc::bytes_channel(4, 16).unwrap();
+/// let first = receiver.recv_with(|bytes| bytes[0]);
+/// ```
+///
+/// ```compile_fail,E0277
+/// fn is_made<'a, T: From<tamtam_ipc::Bytes<'a>>>() {}
+/// is_made::<&[u8]>();
+/// ```
+///
+/// ```compile_fail,E0521
+/// let (_sender, receiver) = tamtam_ipc::bytes_channel(4, 16).unwrap();
+/// let mut kept = None;
+/// let _ = receiver.recv_with(|bytes| kept = Some(bytes));
 /// ```
 pub struct Bytes<'a> {
     first: NonNull<u8>,

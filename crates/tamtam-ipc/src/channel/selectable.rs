@@ -103,42 +103,69 @@ impl Selectable<'_, BytesReceiver> {
     }
 }
 
-impl<E: Source> Source for Selectable<'_, E> {
-    fn try_begin(&self, _: &mut Token) -> bool {
-        self.is_ready()
+/// An end that is held under a lock by what is there as long as this is, and does not move: a source as the end is.
+macro_rules! source_under_lock {
+    ($under:ty) => {
+        impl<E: Source> Source for $under {
+            fn try_begin(&self, _: &mut Token) -> bool {
+                self.is_ready()
+            }
+
+            fn register(&self, operation: Operation, context: &Context) -> bool {
+                self.0.lock().register(operation, context)
+            }
+
+            fn unregister(&self, operation: Operation, context: &Context) {
+                self.0.lock().unregister(operation, context);
+            }
+
+            fn is_ready(&self) -> bool {
+                self.0.lock().is_ready()
+            }
+
+            fn watch(&self, operation: Operation, context: &Context) -> bool {
+                self.0.lock().watch(operation, context)
+            }
+
+            fn unwatch(&self, operation: Operation, context: &Context) {
+                self.0.lock().unwatch(operation, context);
+            }
+
+            fn sleep_at<'a>(&'a self, words: &mut SharedWords<'a>) -> Option<bool> {
+                let end = self.0.lock();
+                let address: *const E = &raw const **end;
+                // SAFETY: this has the end for itself, by a reference or in a box of its own, so it is there as long as this is borrowed, and is not
+                // moved. The reference is used under the lock alone; what it leaves in `words` are places in shared memory, which stays mapped as long
+                // as the end is there.
+                let end: &'a E = unsafe { &*address };
+                end.sleep_at(words)
+            }
+
+            fn woken_at(&self) {
+                self.0.lock().woken_at();
+            }
+        }
+    };
+}
+
+source_under_lock!(Selectable<'_, E>);
+
+/// An end that more than one thread may look at.
+#[cfg(feature = "link")]
+pub(crate) struct Guarded<E>(Mutex<Box<E>>);
+
+#[cfg(feature = "link")]
+source_under_lock!(Guarded<E>);
+
+#[cfg(feature = "link")]
+impl<E> Guarded<E> {
+    pub(crate) fn new(end: E) -> Self {
+        Guarded(Mutex::new(Box::new(end)))
     }
 
-    fn register(&self, operation: Operation, context: &Context) -> bool {
-        self.0.lock().register(operation, context)
-    }
-
-    fn unregister(&self, operation: Operation, context: &Context) {
-        self.0.lock().unregister(operation, context);
-    }
-
-    fn is_ready(&self) -> bool {
-        self.0.lock().is_ready()
-    }
-
-    fn watch(&self, operation: Operation, context: &Context) -> bool {
-        self.0.lock().watch(operation, context)
-    }
-
-    fn unwatch(&self, operation: Operation, context: &Context) {
-        self.0.lock().unwatch(operation, context);
-    }
-
-    fn sleep_at<'a>(&'a self, words: &mut SharedWords<'a>) -> Option<bool> {
-        let end = self.0.lock();
-        let address: *const E = &raw const **end;
-        // SAFETY: this has the end for itself, so it is there as long as this is borrowed, and is not moved. The reference is used under the lock
-        // alone; what it leaves in `words` are places in shared memory, which stays mapped as long as the end is there.
-        let end: &'a E = unsafe { &*address };
-        end.sleep_at(words)
-    }
-
-    fn woken_at(&self) {
-        self.0.lock().woken_at();
+    /// Uses the end, which runs nothing of a user.
+    pub(crate) fn with<R>(&self, look: impl FnOnce(&E) -> R) -> R {
+        look(&self.0.lock())
     }
 }
 

@@ -12,6 +12,8 @@ mod condition;
 mod event;
 mod handover;
 mod hostile;
+#[cfg(feature = "link")]
+mod listening;
 mod mutex;
 mod named;
 mod other;

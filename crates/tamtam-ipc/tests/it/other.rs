@@ -5,6 +5,7 @@ use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
 
 const HALF: &str = "TAMTAM_IPC_TEST_HALF";
+const NUMBERS: &str = "TAMTAM_IPC_TEST_NUMBERS";
 
 /// In the process that a test has started for its other half: the memory.
 pub(crate) fn half(name: &str) -> Option<OwnedFd> {
@@ -21,6 +22,16 @@ pub(crate) fn further(number: u32) -> OwnedFd {
     let path = format!("/proc/{test}/fd/{number}");
     let file = std::fs::File::options().read(true).write(true).open(path);
     file.expect("memory of the test").into()
+}
+
+/// In the other process: further pieces of memory, by what [`Other::start_with`] was given.
+#[cfg(feature = "link")]
+pub(crate) fn all_further() -> Vec<OwnedFd> {
+    let numbers = std::env::var(NUMBERS).expect("the test has set it");
+    let numbers = numbers.split_whitespace();
+    numbers
+        .map(|number| further(number.parse().expect("a number")))
+        .collect()
 }
 
 /// Numbers that look random, and are the same each time (xorshift; Marsaglia, 2003).
@@ -41,10 +52,21 @@ pub(crate) struct Other(Child);
 impl Other {
     /// Starts the test of this path once more, as the half of this name.
     pub(crate) fn start(path: &str, name: &str, memory: BorrowedFd<'_>) -> Self {
+        Other::start_with(path, name, memory, "")
+    }
+
+    /// As `start`, with numbers of further descriptors in a variable of the environment.
+    pub(crate) fn start_with(
+        path: &str,
+        name: &str,
+        memory: BorrowedFd<'_>,
+        numbers: &str,
+    ) -> Self {
         let memory = memory.try_clone_to_owned().expect("a descriptor");
         let child = Command::new(std::env::current_exe().expect("this program"))
             .args(["--exact", path, "--test-threads", "1", "--nocapture"])
             .env(HALF, name)
+            .env(NUMBERS, numbers)
             .stdin(Stdio::from(memory))
             .stdout(Stdio::null())
             .spawn();

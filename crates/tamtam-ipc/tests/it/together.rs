@@ -250,7 +250,7 @@ fn a_select_waits_for_hundreds() {
 }
 
 /// The threads that wait for tasks and selects.
-fn wake_threads() -> Vec<PathBuf> {
+pub(crate) fn wake_threads() -> Vec<PathBuf> {
     let tasks = fs::read_dir("/proc/self/task").unwrap();
     let paths = tasks.map(|task| task.unwrap().path());
     let is_wake = |path: &PathBuf| {

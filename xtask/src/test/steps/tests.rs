@@ -13,6 +13,11 @@ use crate::test::workspace::Package;
 /// How many test programs run at a time: many tests wait.
 const LANES: usize = 3;
 
+/// Crates whose examples are run.
+const WITH_EXAMPLES: [&str; 2] = ["tamtam", "tamtam-ipc"];
+/// What measures for minutes, and says nothing without optimization.
+const MEASURING: [&str; 2] = ["channel_speed", "wait_speed"];
+
 pub(crate) fn tests(stage: &Stage) -> Result<()> {
     let selection = stage.selection();
     let manner = Manner {
@@ -69,12 +74,22 @@ pub(crate) fn book(stage: &Stage) -> Result<()> {
 pub(crate) fn examples(stage: &Stage) -> Result<()> {
     let mut cargo = stage.cargo_for_debug("build --examples")?;
     run(cargo.args(stage.selection()))?;
-    let sources = stage.root().join("crates/tamtam/examples");
-    let mut examples: Vec<_> = fs::read_dir(&sources)?
-        .map(|entry| Ok(entry?.path()))
-        .collect::<Result<_>>()?;
-    examples.sort();
-    examples.retain(|file| file.extension() == Some(OsStr::new("rs")));
+    let mut examples = Vec::new();
+    for package in stage.packages() {
+        if !WITH_EXAMPLES.contains(&&*package.name) {
+            continue;
+        }
+        let crates = stage.root().join("crates");
+        let sources = crates.join(&package.name).join("examples");
+        let files = fs::read_dir(&sources)?.map(|entry| Ok(entry?.path()));
+        let mut files: Vec<_> = files.collect::<Result<_>>()?;
+        files.sort();
+        files.retain(|file| {
+            let measures = |name: &OsStr| MEASURING.iter().any(|measuring| name == *measuring);
+            file.extension() == Some(OsStr::new("rs")) && !file.file_stem().is_some_and(measures)
+        });
+        examples.extend(files);
+    }
     ensure!(!examples.is_empty(), "there is no example");
     for source in examples {
         let name = source
