@@ -76,7 +76,7 @@ pub mod heard {
             None
         }
 
-        /// As [`poll_next`](Heard::poll_next) of what is [at words](Heard::at_words), but nobody is woken for what comes later.
+        /// As [`poll_next`](Heard::poll_next) of what is [at words](Heard::at_words), but the waker of no task is kept for what comes later.
         fn try_next(&mut self) -> Poll<Option<T>> {
             Poll::Pending
         }
