@@ -272,12 +272,10 @@ impl Shared {
         // It is the same for all calls of a request.
         let first_begun = *caller.begun.get_or_init(|| begun);
         let found = self.gateway.find(service, method);
-        let result = match (ticket, found) {
-            (Ticket::Refused, _) => Err(Fault::busy(
-                "the server has too much to do; try again later",
-            )),
-            (_, None) => Err(self.no_method(service, method)),
-            (_, Some(found)) => self.invoke(found, caller, first_begun, arguments).await,
+        let result = match (admitted(ticket), found) {
+            (Err(busy), _) => Err(busy),
+            (Ok(()), None) => Err(self.no_method(service, method)),
+            (Ok(()), Some(found)) => self.invoke(found, caller, first_begun, arguments).await,
         };
         let took = begun.elapsed();
         exchange::add(Step::Call, took);
@@ -388,5 +386,18 @@ impl Shared {
             format!("there is no service {:?}", short(service))
         };
         Fault::of(FaultKind::NoMethod, description)
+    }
+}
+
+/// Whether a request is worked on; whatever answers one without a method of a service asks this, too.
+///
+/// # Errors
+/// If there was too much to do.
+pub(crate) fn admitted(ticket: &Ticket) -> Result<(), Fault> {
+    match ticket {
+        Ticket::Admitted(_) => Ok(()),
+        Ticket::Refused => Err(Fault::busy(
+            "the server has too much to do; try again later",
+        )),
     }
 }

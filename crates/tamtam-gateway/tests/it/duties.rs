@@ -5,12 +5,14 @@ use std::sync::Arc;
 use bytes::Bytes;
 use http_body_util::{BodyExt, Full};
 use hyper_util::rt::TokioIo;
+use tamtam_amf::packet::Version;
 use tamtam_gateway::{
     CallError, Caller, Client, Fault, Gateway, Limits, Method, Service, Value, bearer,
 };
 use tamtam_rows::{Compression, CompressionKind};
 use tokio::sync::Notify;
 
+use crate::amf::{self, packet};
 use crate::world::{Running, kit, request, run};
 
 const LIST: &str = "/rest/Tiles/list?set=palette&count=1";
@@ -20,7 +22,7 @@ fn what_a_form_of_a_page_can_send_is_refused() {
     run(|| async {
         let server = Running::of(kit()).await;
         let call = r#"{"jsonrpc":"2.0","method":"Sums.set","params":[1],"id":1}"#;
-        for path in ["/jsonrpc", "/xmlrpc", "/rest/Sums/set"] {
+        for path in ["/jsonrpc", "/xmlrpc", "/amf", "/rest/Sums/set"] {
             for simple in [
                 "text/plain",
                 "application/x-www-form-urlencoded",
@@ -281,11 +283,20 @@ fn who_comes_when_there_is_too_much_to_do_is_told_at_once_in_its_protocol() {
             .post("/rest/Echo/echo", "application/json", "[1]")
             .await;
         assert_eq!((rest.status, rest.header("retry-after")), (503, "1"));
+        let call_of_flash = packet(Version::Amf0, vec![("Echo.echo", vec![1.0.into()].into())]);
+        let flash = amf::send(&server, &call_of_flash).await;
+        assert_eq!(
+            (
+                &*flash.messages[0].target,
+                flash.messages[0].value.get("code")
+            ),
+            ("/1/onStatus", Some(&"Server.Busy".into()))
+        );
         let metrics = server.get("/metrics", &[]).await;
         assert!(
             metrics
                 .text()
-                .contains("tamtam_gateway_requests_refused_total 3\n"),
+                .contains("tamtam_gateway_requests_refused_total 4\n"),
             "{}",
             metrics.text()
         );

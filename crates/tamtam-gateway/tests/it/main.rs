@@ -8,6 +8,7 @@ mod amf;
 #[cfg(target_os = "linux")]
 mod apart;
 mod batch;
+mod busy;
 mod cached;
 mod duties;
 mod json_rpc;

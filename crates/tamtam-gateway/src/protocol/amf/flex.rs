@@ -8,7 +8,7 @@ use uuid::Uuid;
 
 use super::arguments;
 use crate::admission::Ticket;
-use crate::gateway::Shared;
+use crate::gateway::{Shared, admitted};
 use crate::value::Members;
 use crate::{Caller, Fault, FaultKind, Object, Value};
 
@@ -77,7 +77,7 @@ pub(super) async fn answer(
         caller.credentials = decoded(credentials).or(caller.credentials);
     }
     let result = match kind_of(message.0) {
-        Some("CommandMessage") => command(shared, &caller, &message),
+        Some("CommandMessage") => command(shared, ticket, &caller, &message),
         Some("RemotingMessage") => call(shared, ticket, &caller, &message).await,
         _ => Err(Fault::of(
             FaultKind::Malformed,
@@ -101,7 +101,9 @@ pub(super) fn failed(value: &Value, fault: &Fault) -> Response {
 /// What a command gives, and the session that it began.
 type Outcome = Result<(Value, Option<String>), Fault>;
 
-fn command(shared: &Shared, caller: &Caller, message: &Message<'_>) -> Outcome {
+/// A ping asks whether the server can be called now, and a login has the program's check at work: both count as any call.
+fn command(shared: &Shared, ticket: &Ticket, caller: &Caller, message: &Message<'_>) -> Outcome {
+    admitted(ticket)?;
     match message.number("operation") {
         Some(PING) => Ok((Value::Null, Some(message.session_or_new()))),
         Some(LOGIN) => {

@@ -5,7 +5,7 @@ mod read;
 mod write;
 
 use crate::admission::Ticket;
-use crate::gateway::Shared;
+use crate::gateway::{Shared, admitted};
 use crate::{Answer, Arguments, Caller, Fault, FaultKind, Limits, Value};
 
 use read::Call;
@@ -67,6 +67,7 @@ async fn one(
     if let Some(name) = call.method.strip_prefix("system.")
         && shared.gateway.find("system", name).is_none()
     {
+        admitted(ticket)?;
         return introspection::answer(&shared.gateway, name, call.params);
     }
     let arguments = Arguments::positional(call.params);
