@@ -146,7 +146,8 @@ impl Gateway {
         self
     }
 
-    /// Answers of at most so many bytes are sent plain. 25 KiB.
+    /// Answers of at most so many bytes are sent plain. 25 KiB. With more than 1 MiB here no table that comes part by part is
+    /// compressed.
     #[must_use]
     pub fn compress_above(mut self, bytes: usize) -> Gateway {
         self.compression = Threshold(bytes);

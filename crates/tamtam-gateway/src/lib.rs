@@ -9,7 +9,7 @@
 // | 13 | routes | which path is which protocol |
 // | 12 | guard, measured, page | what stands before all of them, and around them where requests are measured; the service browser |
 // | 11 | advice, events, record, rest_answer, web_socket | what would be cheaper; values as events of a server; calls of another server, kept and given again; the answer to a call by URL: form, tag, range; calls, values and links over WebSockets |
-// | 10 | subscribing | how a subscription begins |
+// | 10 | stream_answer, subscribing | a table that is sent while its source gives it; how a subscription begins |
 // | 9 | client, http, weigh | the client; who asks, bodies within limits, answers on their way; how large an answer is in each form |
 // | 8 | describe, protocol | what there is to call; JSON-RPC, XML-RPC, REST, AMF: a body in, a body out |
 // | 7 | gateway | all services; a call within the limits |
@@ -60,6 +60,7 @@ mod row_stream;
 mod server;
 mod service;
 mod sessions;
+mod stream_answer;
 mod subscribing;
 mod table;
 mod typed;

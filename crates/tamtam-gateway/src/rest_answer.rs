@@ -8,8 +8,6 @@ use axum::http::header::{
     ACCEPT_RANGES, ALLOW, CACHE_CONTROL, CONTENT_RANGE, ETAG, RETRY_AFTER, WWW_AUTHENTICATE,
 };
 use axum::response::Response;
-use bytes::Bytes;
-use futures_util::stream;
 use tamtam_rows::{CompressionKind, Rows};
 
 use crate::admission::Ticket;
@@ -19,12 +17,12 @@ use crate::exchange::{self, on_thread};
 use crate::gateway::Shared;
 use crate::head::{Head, text};
 use crate::http::{
-    LARGE_BYTES, ReadyBody, accepted_compression, answer, answer_of, made_ready, of_type, plain,
-    put, set, vary,
+    LARGE_BYTES, ReadyBody, accepted_compression, answer, answer_of, made_ready, plain, put, set,
+    vary,
 };
-use crate::protocol::rest::{Accepted, Form, PartWriter, Picked, RowRange, pick};
-use crate::row_stream::Parts;
-use crate::{Answer, CachedRows, Fault, FaultKind, RowStream, Value, json};
+use crate::protocol::rest::{Accepted, Form, Picked, RowRange, pick};
+use crate::stream_answer::of_stream;
+use crate::{Answer, CachedRows, Fault, FaultKind, Value, json};
 
 /// The response to a call, in one of the forms that are accepted. A tag and a range have only what changes nothing: `is_get`.
 ///
@@ -67,7 +65,9 @@ pub(crate) async fn respond(
         Answer::Cached(table) => of_rows(form, table.rows().clone(), range).await?,
         Answer::Stream(stream) => match range {
             Some(range) => of_picked(form, pick(stream, range).await?).await?,
-            None if form.takes_parts() => return of_stream(form, stream, ticket).await,
+            None if form.takes_parts() => {
+                return of_stream(shared, head, form, stream, ticket).await;
+            }
             None => of_rows(form, stream.gather().await?, None).await?,
         },
     };
@@ -242,83 +242,6 @@ async fn encoded(
     }
     let encoded = tokio::task::spawn_blocking(on_thread(encode)).await;
     encoded.unwrap_or_else(|_| Err(Fault::of(FaultKind::Internal, "the method failed")))
-}
-
-/// A table that is sent while its source gives it. The next part is taken when the last one has gone to the socket.
-async fn of_stream(form: Form, rows: RowStream, ticket: Ticket) -> Result<Response, Fault> {
-    let mut parts = rows.start();
-    let mut writer = PartWriter::new(form, &parts.schema)?;
-    // Until the first part has come a failure is a fault; after that all that can be done is to cut the answer off.
-    let first = match parts.next().await? {
-        Some(part) => written(&mut writer, &part)?,
-        None => {
-            let body = writer.finish()?;
-            return Ok(of_type(form.content_type(), Body::from(body)));
-        }
-    };
-    let sending = Sending {
-        parts,
-        writer: Some(writer),
-        first: Some(first),
-        _ticket: ticket,
-    };
-    let body = Body::from_stream(stream::unfold(sending, |mut sending| async {
-        let next = sending.next().await?;
-        Some((next, sending))
-    }));
-    Ok(of_type(form.content_type(), body))
-}
-
-fn written(writer: &mut PartWriter, part: &Rows) -> Result<Bytes, Fault> {
-    writer.write(part).map(Bytes::from)
-}
-
-/// A table on its way.
-struct Sending {
-    parts: Parts,
-    /// Nothing behind the end.
-    writer: Option<PartWriter>,
-    first: Option<Bytes>,
-    /// The request counts as worked on until its last byte has gone.
-    _ticket: Ticket,
-}
-
-impl Sending {
-    async fn next(&mut self) -> Option<Result<Bytes, Fault>> {
-        if let Some(first) = self.first.take() {
-            return Some(Ok(first));
-        }
-        let mut writer = self.writer.take()?;
-        let next = match self.parts.next().await {
-            Ok(Some(part)) => {
-                let encoded = tokio::task::spawn_blocking(move || {
-                    let bytes = writer.write(&part);
-                    (writer, bytes)
-                });
-                match encoded.await {
-                    Ok((writer, bytes)) => {
-                        self.writer = Some(writer);
-                        bytes
-                    }
-                    Err(_) => Err(Fault::of(
-                        FaultKind::Internal,
-                        "the answer could not be written",
-                    )),
-                }
-            }
-            Ok(None) => writer.finish(),
-            Err(fault) => Err(fault),
-        };
-        if let Err(fault) = &next {
-            tracing::warn!(
-                code = fault.code(),
-                description = fault.description(),
-                "an answer was cut off"
-            );
-            self.writer = None;
-        }
-        Some(next.map(Bytes::from))
-    }
 }
 
 /// Whether a client says that it knows this tag, however it was compressed.

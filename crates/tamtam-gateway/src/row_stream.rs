@@ -174,7 +174,12 @@ pub(crate) struct Parts {
 }
 
 impl Parts {
-    /// The next part; nothing behind the last one.
+    /// Whether a part is there that need not be waited for.
+    pub(crate) fn is_at_hand(&self) -> bool {
+        !self.taken.is_empty()
+    }
+
+    /// The next part; nothing behind the last one. Whoever stops waiting for it loses nothing, and may wait again.
     ///
     /// # Errors
     /// If the source failed.
@@ -182,15 +187,52 @@ impl Parts {
         if let Some(part) = self.taken.recv().await {
             return Ok(Some(part));
         }
-        let Some(ended) = self.ended.take() else {
+        let Some(ended) = &mut self.ended else {
             return Ok(None);
         };
-        match ended.await {
+        let end = ended.await;
+        self.ended = None;
+        match end {
             Ok(result) => result.map(|()| None),
             Err(_) => Err(Fault::of(
                 FaultKind::Internal,
                 "the source of the rows panicked",
             )),
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::mpsc as std_mpsc;
+
+    use futures_util::FutureExt;
+    use tamtam_rows::{Field, Kind};
+
+    use super::*;
+
+    #[test]
+    fn who_stops_waiting_for_a_part_is_told_how_the_source_ended_all_the_same() {
+        let runtime = tokio::runtime::Runtime::new().unwrap();
+        runtime.block_on(async {
+            let schema = Schema::new([Field::new("n", Kind::U8)]).unwrap();
+            let (end, ended) = std_mpsc::channel::<()>();
+            let mut parts = RowStream::new(schema, move |sink| {
+                drop(sink);
+                ended.recv().unwrap();
+                Err(Fault::new("Kit.Broken", "the cursor broke"))
+            })
+            .start();
+            while !parts.taken.is_closed() {
+                tokio::task::yield_now().await;
+            }
+            // No part comes any more, and the source has not ended.
+            for _ in 0..2 {
+                assert!(parts.next().now_or_never().is_none());
+            }
+            end.send(()).unwrap();
+            assert_eq!(parts.next().await.unwrap_err().code(), "Kit.Broken");
+            assert_eq!(parts.next().await, Ok(None));
+        });
     }
 }

@@ -183,6 +183,28 @@ impl CompressionKind {
             CompressionKind::Brotli => 0..=11,
         }
     }
+
+    /// # Errors
+    /// If there is no such level.
+    pub(crate) fn check_level(self, level: i32) -> Result<(), CompressionError> {
+        if self.levels().contains(&level) {
+            return Ok(());
+        }
+        Err(CompressionError::Level {
+            kind: self.name(),
+            level,
+            from: *self.levels().start(),
+            to: *self.levels().end(),
+        })
+    }
+
+    /// The library of this kind failed.
+    pub(crate) fn failed(self, error: &io::Error) -> CompressionError {
+        CompressionError::Failed {
+            kind: self.name(),
+            reason: error.to_string(),
+        }
+    }
 }
 
 impl Default for Compression {
@@ -213,14 +235,7 @@ impl Compression {
     /// If there is no such level, or there is no memory to compress with.
     pub fn compress(&self, body: Vec<u8>) -> Result<Compressed, CompressionError> {
         let (kind, level) = (self.kind, self.level);
-        if !kind.levels().contains(&level) {
-            return Err(CompressionError::Level {
-                kind: kind.name(),
-                level,
-                from: *kind.levels().start(),
-                to: *kind.levels().end(),
-            });
-        }
+        kind.check_level(level)?;
         let plain = |bytes| Compressed {
             kind: CompressionKind::None,
             bytes,
@@ -228,10 +243,7 @@ impl Compression {
         if body.len() <= self.threshold_bytes || kind == CompressionKind::None {
             return Ok(plain(body));
         }
-        let bytes = compress(kind, level, &body).map_err(|error| CompressionError::Failed {
-            kind: kind.name(),
-            reason: error.to_string(),
-        })?;
+        let bytes = compress(kind, level, &body).map_err(|error| kind.failed(&error))?;
         Ok(if bytes.len() < body.len() {
             Compressed { kind, bytes }
         } else {

@@ -13,7 +13,7 @@
 // | 4 | column | one column: values, nulls, kind |
 // | 3 | slices, strings | the texts and bytes of a column |
 // | 2 | ends, schema | where each text ends; names and kinds of columns |
-// | 1 | error, lanes | what went wrong; blocks of values as the kernels take them |
+// | 1 | compressor, error, lanes | bodies compressed in pieces; what went wrong; blocks of values as the kernels take them |
 // | 0 | compression, kernels, kind, limits, null_texts, nulls, value | types of values, limits of decoders, loops over them, compressors |
 
 #[cfg(feature = "arrow")]
@@ -24,6 +24,8 @@ mod column;
 mod column_builder;
 #[cfg(feature = "compression")]
 mod compression;
+#[cfg(feature = "compression")]
+mod compressor;
 mod cursor;
 #[cfg(any(feature = "mysql", feature = "postgres", feature = "sqlite"))]
 pub mod database;
@@ -59,6 +61,8 @@ pub use column_builder::ColumnBuilder;
 pub use compression::{
     Compressed, Compression, CompressionError, CompressionKind, decompress, decompressor,
 };
+#[cfg(feature = "compression")]
+pub use compressor::Compressor;
 pub use cursor::{Cursor, Row};
 pub use error::{DecodeError, EncodeError, ShapeError};
 pub use form::Encoding;

@@ -23,6 +23,7 @@ mod services;
 mod silent;
 #[cfg(target_os = "linux")]
 mod soak;
+mod streamed;
 mod who_may;
 mod world;
 mod xml_rpc;
