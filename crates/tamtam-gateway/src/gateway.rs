@@ -1,5 +1,6 @@
 //! The services of a program, and what holds for calls of them whatever the protocol.
 
+use std::any::Any;
 use std::collections::BTreeMap;
 use std::fmt;
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -341,8 +342,12 @@ impl Shared {
         let deadline = || first_begun + self.gateway.limits.time;
         match in_time(deadline, guarded.catch_unwind()).await {
             Some(Ok(result)) => result,
-            Some(Err(_)) => {
-                tracing::error!(method = method.name, "the handler of a method panicked");
+            Some(Err(panic)) => {
+                tracing::error!(
+                    method = method.full_name,
+                    panic = words_of(&*panic),
+                    "the handler of a method panicked"
+                );
                 Err(Fault::of(FaultKind::Internal, "the method failed"))
             }
             None => Err(Fault::of(
@@ -367,8 +372,12 @@ impl Shared {
             return Ok(());
         };
         // The check is the user's: it does not take the server down, and what it panics with stays here.
-        catch_unwind(AssertUnwindSafe(|| check(caller))).unwrap_or_else(|_| {
-            tracing::error!(name, "the check of who may panicked");
+        catch_unwind(AssertUnwindSafe(|| check(caller))).unwrap_or_else(|panic| {
+            tracing::error!(
+                name,
+                panic = words_of(&*panic),
+                "the check of who may panicked"
+            );
             let reason = "whether you may could not be found out";
             Err(Fault::of(FaultKind::Internal, reason))
         })
@@ -401,4 +410,11 @@ pub(crate) fn admitted(ticket: &Ticket) -> Result<(), Fault> {
             "the server has too much to do; try again later",
         )),
     }
+}
+
+/// With what user code panicked, for those who run the server.
+fn words_of(panic: &(dyn Any + Send)) -> &str {
+    let text = panic.downcast_ref::<String>().map(String::as_str);
+    text.or_else(|| panic.downcast_ref::<&str>().copied())
+        .unwrap_or_default()
 }

@@ -24,6 +24,7 @@ mod silent;
 #[cfg(target_os = "linux")]
 mod soak;
 mod streamed;
+mod told;
 mod who_may;
 mod world;
 mod xml_rpc;
