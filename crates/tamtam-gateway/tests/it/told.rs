@@ -3,13 +3,13 @@
 use std::collections::BTreeMap;
 use std::fmt;
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Arc, Mutex};
+use std::sync::{Arc, LazyLock, Mutex};
 
 use serde_json::json;
 use tamtam_gateway::{Caller, Fault, Method, RowStream, Service};
 use tracing::field::{Field, Visit};
 use tracing::span::{Attributes, Id, Record};
-use tracing::{Event, Level, Metadata, Subscriber};
+use tracing::{Dispatch, Event, Level, Metadata, Subscriber};
 
 use crate::world::{LIMIT, Running, kit, request, tiles};
 
@@ -77,9 +77,14 @@ impl Subscriber for Listener {
     fn exit(&self, _: &Id) {}
 }
 
+/// While there is but one listener in a program, `tracing` asks the thread that comes to an event first whether anyone listens to such
+/// events, and remembers what it says: with this one there are two.
+static SECOND: LazyLock<Dispatch> = LazyLock::new(|| Dispatch::new(Listener::default()));
+
 /// Runs a test whose tasks are all on one thread, where alone is listened: other tests have threads of their own.
 fn heard<F: Future<Output = ()>>(test: impl FnOnce(Listener) -> F + Send + 'static) {
     tamtam_testing::within(LIMIT, || {
+        LazyLock::force(&SECOND);
         let listener = Listener::default();
         let _listening = tracing::subscriber::set_default(listener.clone());
         let runtime = tokio::runtime::Builder::new_current_thread()
