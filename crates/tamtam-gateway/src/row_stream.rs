@@ -179,7 +179,7 @@ impl Parts {
         !self.taken.is_empty()
     }
 
-    /// The next part; nothing behind the last one. Whoever stops waiting for it loses nothing, and may wait again.
+    /// The next part; nothing behind the last one. A task that stops waiting for it loses nothing, and may wait again.
     ///
     /// # Errors
     /// If the source failed.

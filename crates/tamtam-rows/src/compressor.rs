@@ -15,7 +15,7 @@ use crate::compression::{CompressionError, CompressionKind};
 ///
 /// let mut compressor = Compressor::new(CompressionKind::Zstd, 3)?;
 /// let mut sent = compressor.write(&[7; 1_000])?;
-/// // Whoever has this can read the 1,000 bytes.
+/// // From these the 1,000 bytes can be read.
 /// sent.extend(compressor.flush()?);
 /// sent.extend(compressor.write(&[8; 1_000])?);
 /// sent.extend(compressor.finish()?);
@@ -24,10 +24,10 @@ use crate::compression::{CompressionError, CompressionKind};
 /// ```
 pub struct Compressor {
     kind: CompressionKind,
-    writer: Writer,
+    encoder: Encoder,
 }
 
-enum Writer {
+enum Encoder {
     None(Vec<u8>),
     Gzip(flate2::write::GzEncoder<Vec<u8>>),
     Zstd(zstd::stream::write::Encoder<'static, Vec<u8>>),
@@ -48,16 +48,16 @@ impl Compressor {
     pub fn new(kind: CompressionKind, level: i32) -> Result<Compressor, CompressionError> {
         kind.check_level(level)?;
         let out = Vec::new();
-        let writer = match kind {
-            CompressionKind::None => Writer::None(out),
+        let encoder = match kind {
+            CompressionKind::None => Encoder::None(out),
             CompressionKind::Gzip => {
                 // The level was found to be 0 to 9.
                 let level = flate2::Compression::new(level as u32);
-                Writer::Gzip(flate2::write::GzEncoder::new(out, level))
+                Encoder::Gzip(flate2::write::GzEncoder::new(out, level))
             }
             CompressionKind::Zstd => {
                 let encoder = zstd::stream::write::Encoder::new(out, level);
-                Writer::Zstd(encoder.map_err(|error| kind.failed(&error))?)
+                Encoder::Zstd(encoder.map_err(|error| kind.failed(&error))?)
             }
             CompressionKind::Brotli => {
                 let parameters = brotli::enc::BrotliEncoderParams {
@@ -66,10 +66,10 @@ impl Compressor {
                     ..Default::default()
                 };
                 let writer = brotli::CompressorWriter::with_params(out, BROTLI_PIECE, &parameters);
-                Writer::Brotli(Box::new(writer))
+                Encoder::Brotli(Box::new(writer))
             }
         };
-        Ok(Compressor { kind, writer })
+        Ok(Compressor { kind, encoder })
     }
 
     /// By what it compresses.
@@ -98,12 +98,12 @@ impl Compressor {
     /// # Errors
     /// If the library fails.
     pub fn finish(self) -> Result<Vec<u8>, CompressionError> {
-        let finished = match self.writer {
-            Writer::None(out) => Ok(out),
-            Writer::Gzip(writer) => writer.finish(),
-            Writer::Zstd(writer) => writer.finish(),
+        let finished = match self.encoder {
+            Encoder::None(out) => Ok(out),
+            Encoder::Gzip(writer) => writer.finish(),
+            Encoder::Zstd(writer) => writer.finish(),
             // All that could fail is to write into memory.
-            Writer::Brotli(writer) => Ok(writer.into_inner()),
+            Encoder::Brotli(writer) => Ok(writer.into_inner()),
         };
         finished.map_err(|error| self.kind.failed(&error))
     }
@@ -113,18 +113,18 @@ impl Compressor {
         &mut self,
         work: impl FnOnce(&mut dyn Write) -> io::Result<()>,
     ) -> Result<Vec<u8>, CompressionError> {
-        let worked = match &mut self.writer {
-            Writer::None(out) => work(out),
-            Writer::Gzip(writer) => work(writer),
-            Writer::Zstd(writer) => work(writer),
-            Writer::Brotli(writer) => work(writer),
+        let worked = match &mut self.encoder {
+            Encoder::None(out) => work(out),
+            Encoder::Gzip(writer) => work(writer),
+            Encoder::Zstd(writer) => work(writer),
+            Encoder::Brotli(writer) => work(writer),
         };
         worked.map_err(|error| self.kind.failed(&error))?;
-        Ok(std::mem::take(match &mut self.writer {
-            Writer::None(out) => out,
-            Writer::Gzip(writer) => writer.get_mut(),
-            Writer::Zstd(writer) => writer.get_mut(),
-            Writer::Brotli(writer) => writer.get_mut(),
+        Ok(std::mem::take(match &mut self.encoder {
+            Encoder::None(out) => out,
+            Encoder::Gzip(writer) => writer.get_mut(),
+            Encoder::Zstd(writer) => writer.get_mut(),
+            Encoder::Brotli(writer) => writer.get_mut(),
         }))
     }
 }
