@@ -18,7 +18,8 @@
 /// ```
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Numbering {
-    /// Objects and arrays, as the specification says, and as servers count: Amfphp, BlazeDS, Py3AMF.
+    /// Objects and arrays, as the specification says, and as servers count: Amfphp, BlazeDS, and Py3AMF what it
+    /// writes; what that reads it counts as Flash Player.
     #[default]
     Specification,
     /// Dates and XML documents as well, as Flash Player counts.

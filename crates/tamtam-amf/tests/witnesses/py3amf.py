@@ -3,6 +3,7 @@
 import datetime
 import struct
 import sys
+import uuid
 import xml.etree.ElementTree
 
 import pyamf
@@ -44,10 +45,34 @@ def message(value):
     members = ["body", "clientId", "destination", "headers", "messageId", "timestamp"]
     members += ["timeToLive", "correlationId", "operation"]
     pairs = [(member, getattr(value, member, None)) for member in members]
-    return named(alias[name], [(name, value) for name, value in pairs if value])
+    # These are milliseconds, which it takes for points in time.
+    pairs = [(member, milliseconds(value) if member.startswith("time") else value) for member, value in pairs]
+    return named(alias[name], [(member, value) for member, value in pairs if value not in (None, {})])
+
+
+def milliseconds(value):
+    if value is None:
+        return None
+    since = value - datetime.datetime(1970, 1, 1)
+    return float(round(since / datetime.timedelta(milliseconds=1)))
+
+
+# The values around the one that is told, from the outermost one on.
+around = []
 
 
 def what(value):
+    for levels, other in enumerate(reversed(around)):
+        if other is value:
+            return "^%d" % levels
+    around.append(value)
+    try:
+        return itself(value)
+    finally:
+        around.pop()
+
+
+def itself(value):
     if value is None:
         return "n"
     if value is pyamf.Undefined:
@@ -59,15 +84,16 @@ def what(value):
     if isinstance(value, str):
         return "s" + text(value)
     if isinstance(value, datetime.datetime):
-        since = value - datetime.datetime(1970, 1, 1)
-        return "D" + bits(float(round(since / datetime.timedelta(milliseconds=1))))
+        return "D" + bits(milliseconds(value))
+    if isinstance(value, uuid.UUID):
+        return "s" + text(str(value))
     if isinstance(value, ByteArray):
         return "b" + value.getvalue().hex()
     # Not by `iselement`, which takes an object with a member "tag" for one.
     if isinstance(value, xml.etree.ElementTree.Element):
         return "x" + xml.etree.ElementTree.tostring(value).hex()
     if isinstance(value, ObjectProxy):
-        return what(value._amf_object)
+        return itself(value._amf_object)
     if isinstance(value, messaging.AbstractMessage):
         return message(value)
     if isinstance(value, (ArrayCollection, list, tuple)):

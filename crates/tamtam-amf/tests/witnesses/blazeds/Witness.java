@@ -18,6 +18,7 @@ import flex.messaging.messages.AsyncMessageExt;
 import flex.messaging.messages.CommandMessage;
 import flex.messaging.messages.CommandMessageExt;
 import flex.messaging.messages.Message;
+import flex.messaging.util.UUIDUtils;
 import java.io.BufferedReader;
 import java.io.ByteArrayInputStream;
 import java.io.ByteArrayOutputStream;
@@ -41,6 +42,8 @@ import org.w3c.dom.Document;
 
 public final class Witness {
     private static final HexFormat HEX = HexFormat.of();
+    /** The values around the one that is told, from the outermost one on. */
+    private static final List<Object> AROUND = new ArrayList<>();
 
     public static void main(String[] arguments) throws Exception {
         // As its endpoints do for clients of Flex.
@@ -55,6 +58,7 @@ public final class Witness {
         for (String line; (line = lines.readLine()) != null; ) {
             String[] parts = line.split(" ");
             String answer;
+            AROUND.clear();
             try {
                 byte[] bytes = HEX.parseHex(parts[1]);
                 answer = parts[0].equals("p") ? packet(bytes) : value(parts[0], bytes);
@@ -66,12 +70,13 @@ public final class Witness {
         }
     }
 
-    private static SerializationContext context(boolean vectors) {
+    private static SerializationContext context(String form) {
         SerializationContext context = new SerializationContext();
         context.createASObjectForMissingType = true;
         context.supportDatesByReference = true;
         context.allowXml = true;
-        context.preferVectors = vectors;
+        context.preferVectors = form.equals("v");
+        context.legacyMap = form.equals("e") || form.equals("a");
         // Otherwise it refuses most classes of its own.
         context.setDeserializationValidator(null);
         SerializationContext.setSerializationContext(context);
@@ -79,11 +84,11 @@ public final class Witness {
     }
 
     private static String value(String form, byte[] bytes) throws Exception {
-        SerializationContext context = context(form.equals("v"));
+        SerializationContext context = context(form);
         ByteArrayInputStream in = new ByteArrayInputStream(bytes);
         ByteArrayOutputStream out = new ByteArrayOutputStream();
         Object value;
-        if (form.equals("0")) {
+        if (form.equals("0") || form.equals("e")) {
             Amf0Input input = new Amf0Input(context);
             input.setInputStream(in);
             value = input.readObject();
@@ -107,7 +112,7 @@ public final class Witness {
     }
 
     private static String packet(byte[] bytes) throws Exception {
-        SerializationContext context = context(false);
+        SerializationContext context = context("p");
         AmfMessageDeserializer deserializer = new AmfMessageDeserializer();
         deserializer.initialize(context, new ByteArrayInputStream(bytes), null);
         ActionMessage message = new ActionMessage();
@@ -140,7 +145,21 @@ public final class Witness {
         return String.format("%016x", Double.doubleToLongBits(number));
     }
 
+    /** What is said of a value, or how far out that is if it is around already. */
     private static String what(Object value) throws Exception {
+        int last = AROUND.size() - 1;
+        for (int i = last; i >= 0; i--) {
+            if (AROUND.get(i) == value) {
+                return "^" + (last - i);
+            }
+        }
+        AROUND.add(value);
+        String what = itself(value);
+        AROUND.remove(last + 1);
+        return what;
+    }
+
+    private static String itself(Object value) throws Exception {
         if (value == null) {
             return "n";
         } else if (value instanceof Boolean) {
@@ -196,15 +215,15 @@ public final class Witness {
     private static String message(Message message) throws Exception {
         List<String> entries = new ArrayList<>();
         add(entries, "body", message.getBody());
-        add(entries, "clientId", message.getClientId());
+        add(entries, "clientId", id(message.getClientId()));
         add(entries, "destination", message.getDestination());
         Map<?, ?> headers = message.getHeaders();
         add(entries, "headers", headers == null || headers.isEmpty() ? null : headers);
-        add(entries, "messageId", message.getMessageId());
+        add(entries, "messageId", id(message.getMessageId()));
         add(entries, "timestamp", message.getTimestamp() == 0 ? null : message.getTimestamp());
         add(entries, "timeToLive", message.getTimeToLive() == 0 ? null : message.getTimeToLive());
         if (message instanceof AsyncMessage) {
-            add(entries, "correlationId", ((AsyncMessage) message).getCorrelationId());
+            add(entries, "correlationId", id(((AsyncMessage) message).getCorrelationId()));
         }
         if (message instanceof CommandMessage) {
             add(entries, "operation", ((CommandMessage) message).getOperation());
@@ -212,6 +231,11 @@ public final class Witness {
         String name = message.getClass().getSimpleName();
         String alias = name.startsWith("Acknowledge") ? "DSK" : name.startsWith("Async") ? "DSA" : "DSC";
         return object(alias, entries);
+    }
+
+    /** An id as text, in the letters of the standard where it was bytes. */
+    private static Object id(Object id) {
+        return UUIDUtils.isUID((String) id) ? ((String) id).toLowerCase() : id;
     }
 
     private static void add(List<String> entries, String name, Object value) throws Exception {
