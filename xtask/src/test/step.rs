@@ -222,7 +222,7 @@ pub(crate) fn all() -> Vec<Step> {
             .limit(2700)
             .folders(&["targets", "wasm"]),
         step("peers", steps::lab::peers)
-            .about("the systems that the lab compares with compile")
+            .about("the systems that the lab compares with compile, and those beside tamtam-amf")
             .load(Half)
             .needs(&["rust", "lint"])
             .concerns(|part| part.is("tamtam-lab")),

@@ -8,14 +8,16 @@ use anyhow::{Result, ensure};
 use crate::test::stage::{Stage, run};
 
 pub(crate) fn peers(stage: &Stage) -> Result<()> {
-    let mut cargo =
-        stage.cargo("clippy --all-targets --manifest-path peers/rust/Cargo.toml --target-dir");
-    // Many of the libraries are those of our own crates: with the same profile they are there already.
-    cargo
-        .arg(&stage.target)
-        .env("CARGO_PROFILE_DEV_OPT_LEVEL", "0")
-        .args(["--", "-D", "warnings"]);
-    run(&mut cargo)
+    for manifest in ["peers/rust/Cargo.toml", "peers/amf/Cargo.toml"] {
+        let mut cargo = stage.cargo("clippy --all-targets --manifest-path");
+        cargo.arg(manifest).arg("--target-dir").arg(&stage.target);
+        // Many of the libraries are those of our own crates: with the same profile they are there already.
+        cargo
+            .env("CARGO_PROFILE_DEV_OPT_LEVEL", "0")
+            .args(["--", "-D", "warnings"]);
+        run(&mut cargo)?;
+    }
+    Ok(())
 }
 
 /// Builds the program as steps use it, as `debug/tamtam`.

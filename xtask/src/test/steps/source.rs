@@ -15,9 +15,10 @@ use crate::test::stage::{Stage, find_program, packages_as_arguments, run, run_in
 use crate::test::workspace::Package;
 
 /// The manifests of our workspaces, of which one is the workspace of the crates.
-const WORKSPACES: [&str; 4] = [
+const WORKSPACES: [&str; 5] = [
     "Cargo.toml",
     "peers/rust/Cargo.toml",
+    "peers/amf/Cargo.toml",
     "examples/window/Cargo.toml",
     "fuzz/Cargo.toml",
 ];
