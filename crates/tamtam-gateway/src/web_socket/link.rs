@@ -36,15 +36,8 @@ pub(super) struct CarriedLink {
     _place: Ticket,
 }
 
-/// Opens a link to the root of this name.
-///
-/// # Errors
-/// The end of a link that is refused, which tells the page why, and how the socket is to be closed.
-pub(super) fn open(
-    shared: &Shared,
-    caller: &Caller,
-    name: &str,
-) -> Result<CarriedLink, (CarriedLink, End)> {
+/// Opens a link to the root of this name. One that is refused tells the page why, and the socket is to be closed so.
+pub(super) fn open(shared: &Shared, caller: &Caller, name: &str) -> (CarriedLink, Option<End>) {
     let place = shared.links.admit(caller.peer());
     let builder = || Link::builder().encoding(Encoding::Json).untrusted();
     let (builder, refused) = match offer(shared, caller, name, &place, builder()) {
@@ -62,13 +55,11 @@ pub(super) fn open(
         full_since: None,
         _place: place,
     };
-    match refused {
-        None => Ok(carried),
-        Some(fault) => {
-            carried.link.refuse(fault.description());
-            Err((carried, end_of_fault(&fault)))
-        }
-    }
+    let end = refused.map(|fault| {
+        carried.link.refuse(fault.description());
+        end_of_fault(&fault)
+    });
+    (carried, end)
 }
 
 /// What a link of this caller is to be like.

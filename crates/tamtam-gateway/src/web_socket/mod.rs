@@ -66,10 +66,7 @@ pub(crate) async fn open_link(shared: Arc<Shared>, name: String, request: Reques
     let serving = Arc::clone(&shared);
     let protocol = Some(LINK_PROTOCOL);
     upgrade(&shared, parts, protocol, move |socket, lasts| async move {
-        let (link, refused) = match link::open(&serving, &caller, &name) {
-            Ok(link) => (link, None),
-            Err((link, end)) => (link, Some(end)),
-        };
+        let (link, refused) = link::open(&serving, &caller, &name);
         // What it calls in frames of text, it calls as over any WebSocket.
         let caller = Caller {
             protocol: Protocol::WebSocket,
