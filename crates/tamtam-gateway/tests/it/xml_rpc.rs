@@ -1,5 +1,7 @@
 //! XML-RPC: calls, faults, and what a server tells of itself.
 
+use tamtam_gateway::bearer;
+
 use crate::world::{Running, kit, run};
 
 fn call(method: &str, params: &[&str]) -> String {
@@ -136,6 +138,21 @@ fn a_table_is_an_array_of_structs_also_among_other_answers() {
             "{answer}"
         );
         assert_eq!(answer.matches("faultCode").count(), 2, "{answer}");
+    });
+}
+
+#[test]
+fn a_server_tells_of_its_methods_only_those_who_may_call() {
+    run(|| async {
+        let server = Running::of(kit().authorize(bearer("let me in"))).await;
+        for method in ["system.listMethods", "system.methodHelp", "system.none"] {
+            let said = server.xml_rpc(call(method, &["Sums.add"])).await;
+            assert!(said.contains("<name>faultCode</name>"), "{method}: {said}");
+            assert!(
+                !said.contains("Tiles") && !said.contains("-32601"),
+                "{method}: {said}"
+            );
+        }
     });
 }
 

@@ -68,6 +68,8 @@ async fn one(
         && shared.gateway.find("system", name).is_none()
     {
         admitted(ticket)?;
+        // What there is to call is told to the same callers as at /services.
+        shared.may(None, caller, &call.method)?;
         return introspection::answer(&shared.gateway, name, call.params);
     }
     let arguments = Arguments::positional(call.params);
