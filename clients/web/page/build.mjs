@@ -1,11 +1,14 @@
-// Makes the script of the gateway's service browser; with --check it only says whether that file is what its source gives.
+// Makes the script of the gateway's service browser; with --check it only says whether that file is what its source gives. The
+// licences of libraries that are in it stand at its end.
 
 import { readFileSync, writeFileSync } from "node:fs";
 import { fileURLToPath } from "node:url";
 import { build } from "esbuild";
 
 const target = fileURLToPath(new URL("../../../crates/tamtam-gateway/src/page/page.js", import.meta.url));
+const root = new URL("../", import.meta.url);
 const made = await build({
+    absWorkingDir: fileURLToPath(root),
     entryPoints: [fileURLToPath(new URL("main.ts", import.meta.url))],
     bundle: true,
     format: "esm",
@@ -13,9 +16,15 @@ const made = await build({
     minify: true,
     legalComments: "none",
     banner: { js: "// Made of clients/web/page by `npm run service-page`; a test compares the two." },
+    metafile: true,
     write: false,
 });
-const text = made.outputFiles[0].text;
+const libraries = new Set(Object.keys(made.metafile.inputs).flatMap((path) => /^node_modules\/((?:@[^/]+\/)?[^/]+)\//.exec(path)?.[1] ?? []));
+const licences = [...libraries].sort().map((name) => {
+    const said = readFileSync(new URL(`node_modules/${name}/LICENSE`, root), "utf8").trim();
+    return `/*! ${name}\n\n${said.replaceAll("*/", "* /")}\n*/\n`;
+});
+const text = made.outputFiles[0].text + licences.join("");
 
 if (process.argv.includes("--check")) {
     if (readFileSync(target, "utf8") !== text) {

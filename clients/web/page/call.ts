@@ -1,7 +1,8 @@
 // A call through one of the protocols: its request, its answer, what it took.
 
 import { decode } from "../src/rows.js";
-import { amfAnswer, amfCall } from "./amf.js";
+import { amfAnswer, amfCall, type Version } from "./amf.js";
+import { messagePack } from "./message-pack.js";
 import { headers, type Method } from "./services.js";
 import { xmlAnswer, xmlCall } from "./xml.js";
 
@@ -15,8 +16,12 @@ export interface Way {
     readonly form: string;
     readonly accept?: string;
     readonly protocol: "rest" | "json-rpc" | "xml-rpc" | "amf";
-    /** What makes values of the bytes; nothing where this page has no decoder. */
-    readonly decode?: (bytes: ArrayBuffer) => Decoded;
+    /** Of its packets. */
+    readonly version?: Version;
+    /** What stands behind the address of its packets. */
+    readonly query?: string;
+    /** What makes values of the bytes, of a method that gives so; nothing where this page has no decoder. */
+    readonly decode?: (bytes: ArrayBuffer, gives: Method["gives"]) => Decoded;
 }
 
 export type Decoded = { readonly value: unknown } | { readonly fault: unknown };
@@ -25,9 +30,9 @@ function inText(bytes: ArrayBuffer): string {
     return new TextDecoder().decode(bytes);
 }
 
-function rest(id: string, name: string, accept: string, decoder?: (bytes: ArrayBuffer) => unknown): Way {
+function rest(id: string, name: string, accept: string, decoder?: (bytes: ArrayBuffer, gives: Method["gives"]) => unknown): Way {
     const way = { id, name, form: id, accept, protocol: "rest" } as const;
-    return decoder === undefined ? way : { ...way, decode: (bytes) => ({ value: decoder(bytes) }) };
+    return decoder === undefined ? way : { ...way, decode: (bytes, gives) => ({ value: decoder(bytes, gives) }) };
 }
 
 export const ways: readonly Way[] = [
@@ -39,15 +44,27 @@ export const ways: readonly Way[] = [
     rest("csv", "URL, CSV", "text/csv", (bytes) => ofCsv(inText(bytes))),
     rest("arrow", "URL, Arrow", "application/vnd.apache.arrow.stream"),
     rest("parquet", "URL, Parquet", "application/vnd.apache.parquet"),
-    rest("msgpack", "URL, MessagePack", "application/vnd.msgpack"),
+    rest("msgpack", "URL, MessagePack", "application/vnd.msgpack", ofMessagePack),
     { id: "json-rpc", name: "JSON-RPC", form: "json-rpc", protocol: "json-rpc", decode: ofJsonRpc },
     { id: "xml-rpc", name: "XML-RPC", form: "xml-rpc", protocol: "xml-rpc", decode: (bytes) => xmlAnswer(inText(bytes)) },
-    { id: "amf0", name: "AMF0", form: "amf0", protocol: "amf", decode: amfAnswer },
+    { id: "amf0", name: "AMF0", form: "amf0", protocol: "amf", version: 0, decode: amfAnswer },
+    { id: "amf0-objects", name: "AMF0, tables as objects", form: "amf0-objects", protocol: "amf", version: 0, query: "?rows=objects", decode: amfAnswer },
+    { id: "amf3", name: "AMF3", form: "amf3", protocol: "amf", version: 3, decode: amfAnswer },
 ];
 
 function ofJsonRpc(bytes: ArrayBuffer): Decoded {
     const answer = JSON.parse(inText(bytes)) as { result?: unknown; error?: unknown };
     return answer.error === undefined ? { value: answer.result } : { fault: answer.error };
+}
+
+/** A value, or a table: a list of lists, of which the first one has the names. What gives lists of objects gives tables alone so. */
+function ofMessagePack(bytes: ArrayBuffer, gives: Method["gives"]): unknown {
+    const value = messagePack(new Uint8Array(bytes));
+    const item = typeof gives === "boolean" ? undefined : gives.items;
+    const isOfObjects = typeof item === "object" && item.type === "object";
+    if (!isOfObjects || !Array.isArray(value) || !value.every(Array.isArray)) return value;
+    const [names = [], ...rows] = value as unknown[][];
+    return rows.map((row) => Object.fromEntries(names.map((name, column) => [name, row[column]])));
 }
 
 /** A table in CSV, whose first line has the names. */
@@ -97,7 +114,7 @@ export function request(method: Method, way: Way, given: Given): Request {
         case "xml-rpc":
             return { path: "xmlrpc", method: "POST", headers: { "Content-Type": "text/xml" }, body: xmlCall(method.full, places(method, given)) };
         case "amf":
-            return { path: "amf", method: "POST", headers: { "Content-Type": "application/x-amf" }, body: amfCall(method.full, places(method, given)) };
+            return { path: `amf${way.query ?? ""}`, method: "POST", headers: { "Content-Type": "application/x-amf" }, body: amfCall(method.full, places(method, given), way.version ?? 0) };
     }
 }
 
@@ -137,7 +154,7 @@ export async function call(method: Method, way: Way, given: Given): Promise<Outc
         decoded = { fault: contentType.includes("json") ? JSON.parse(inText(bytes)) : inText(bytes) };
     } else if (way.decode !== undefined) {
         const before = performance.now();
-        decoded = way.decode(bytes);
+        decoded = way.decode(bytes, method.gives);
         decodeTime = performance.now() - before;
     }
     return {

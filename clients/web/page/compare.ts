@@ -68,13 +68,28 @@ export async function compared(method: Method, given: Given, progress: (text: st
     );
 }
 
+/** Whether this page has no reader of a form. */
+function isUnread(form: string): boolean {
+    return ways.some((way) => way.form === form && way.decode === undefined);
+}
+
+/** Why some forms have no time to decode. */
+function unread(scale: Scale): string {
+    const forms = scale.forms.filter(({ form }) => isUnread(form)).map(({ form }) => names[form] ?? form);
+    if (forms.length === 0) return "";
+    return (
+        ` Not read here: ${forms.join(" and ")}, whose libraries are as large as this page and larger; ` +
+        "what they take is measured by tamtam lab run rows --browser --end-to-end."
+    );
+}
+
 function note(method: Method, scale: Scale): string {
     const weighed =
         `Bytes and CPU to write and to compress (by ${scale.compression}) are of one answer that the server wrote in each form, without a pause before; ` +
         "the first writing of a form is slower than later ones.";
     return method.safe
         ? `${weighed} The rest is of a call in each form, the second of two: on the wire are the body's bytes as the browser asked for them, ` +
-              "server CPU is what the answer's header Server-Timing says, decoding ends when values can be read. – : not measured, or this page has no decoder."
+              `server CPU is what the answer's header Server-Timing says, decoding ends when values can be read, and “in all” with the last byte.${unread(scale)}`
         : `${weighed} The method may change something, so it was called once, and not in each form.`;
 }
 
@@ -92,7 +107,7 @@ function table(scale: Scale, outcomes: ReadonlyMap<string, Outcome>): HTMLElemen
             milliseconds(weighed.compress_us / 1_000),
             onTheWire(outcome),
             milliseconds(outcome?.server.get("cpu")),
-            milliseconds(outcome?.decodeTime),
+            outcome !== undefined && isUnread(weighed.form) ? "not read" : milliseconds(outcome?.decodeTime),
             milliseconds(outcome?.total),
         ];
         return element(
@@ -166,7 +181,7 @@ function work(scale: Scale, outcomes: ReadonlyMap<string, Outcome>): SVGElement 
         const [write, compress] = [weighed.encode_us / 1_000, weighed.compress_us / 1_000];
         const decode = outcomes.get(weighed.form)?.decodeTime;
         const parts = [["compressed", write], ["plain", compress], ["decode", decode ?? 0]] as const;
-        const figure = `${milliseconds(write)} + ${milliseconds(compress)} + ${milliseconds(decode)} ms`;
+        const figure = [write, compress, ...(decode === undefined ? [] : [decode])].map(milliseconds).join(" + ") + " ms";
         return { name: names[weighed.form] ?? weighed.form, parts, figure };
     });
     const label = "Milliseconds to write, compress and decode the answer in each form; the table before has the figures";

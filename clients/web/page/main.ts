@@ -221,8 +221,11 @@ function inWords(outcome: Outcome): string {
 /** What the call took, on the server and here. */
 function times(outcome: Outcome): HTMLElement {
     const of = (name: string): string => milliseconds(outcome.server.get(name));
+    // The method tells these two, if it knows.
+    const parts = ([["cursor", "of that, its database"], ["rows", "of that, the rows that it makes"]] as const).filter(([name]) => outcome.server.has(name));
     const rows: [string, string][] = [
         ["Server: method", of("call")],
+        ...parts.map(([name, words]): [string, string] => [`Server: ${words}`, of(name)]),
         ["Server: reads the call, writes the answer", of("encode")],
         ["Server: compresses", of("compress")],
         ["Server: CPU of all that", of("cpu")],

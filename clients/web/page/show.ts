@@ -82,8 +82,16 @@ function tableOf(table: Table): HTMLElement {
 
 function inCell(value: unknown): string {
     if (value === null || value === undefined) return "null";
-    if (value instanceof Date) return value.toISOString();
-    return typeof value === "object" ? JSON.stringify(value) : String(value);
+    if (value instanceof Date || value instanceof Uint8Array) return inText(value);
+    const inside = (_: string, value: unknown): unknown => (value instanceof Uint8Array ? inText(value) : value);
+    return typeof value === "object" ? JSON.stringify(value, inside) : String(value);
+}
+
+/** A date as ISO 8601 has it, and bytes in Base64, as the server's JSON has both. */
+function inText(value: Date | Uint8Array): string {
+    if (value instanceof Uint8Array) return btoa(Array.from(value, (byte) => String.fromCharCode(byte)).join(""));
+    // There are dates that are no day.
+    return Number.isNaN(value.getTime()) ? String(value) : value.toISOString();
 }
 
 function plain(value: unknown): unknown {
@@ -92,7 +100,7 @@ function plain(value: unknown): unknown {
 
 /** A value with its name; what it holds is made when it is opened. */
 function branch(name: string, value: unknown, open = false): HTMLElement {
-    if (typeof value !== "object" || value === null || value instanceof Date) {
+    if (typeof value !== "object" || value === null || value instanceof Date || value instanceof Uint8Array) {
         return element("div", { class: "leaf" }, element("span", { class: "name" }, name), ": ", leaf(value));
     }
     const entries = Object.entries(value);
@@ -117,7 +125,7 @@ function branch(name: string, value: unknown, open = false): HTMLElement {
 
 function leaf(value: unknown): HTMLElement {
     const kind = value === null || value === undefined ? "null" : typeof value;
-    const text = typeof value === "string" ? JSON.stringify(value) : value instanceof Date ? value.toISOString() : String(value);
+    const text = typeof value === "string" ? JSON.stringify(value) : value instanceof Date || value instanceof Uint8Array ? inText(value) : String(value);
     return element("span", { class: `value ${kind}` }, text);
 }
 

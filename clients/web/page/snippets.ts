@@ -17,7 +17,13 @@ const languages: readonly (readonly [id: string, name: string, write: Write])[] 
 export function snippets(method: Method, current: () => { way: Way; given: Given } | undefined): Code {
     return codeView("The call as code", languages, (write) => {
         const call = current();
-        return call === undefined ? "The arguments above are not complete yet." : write(method, call.way, call.given, base());
+        if (call === undefined) return "The arguments above are not complete yet.";
+        try {
+            return write(method, call.way, call.given, base());
+        } catch (error) {
+            // Not each protocol carries each value.
+            return `The call cannot be written: ${error instanceof Error ? error.message : String(error)}.`;
+        }
     });
 }
 
@@ -43,7 +49,8 @@ function python(method: Method, way: Way, given: Given, base: string): string {
     }
     if (way.protocol === "amf") {
         const args = places(method, given).map(inPython).join(", ");
-        return `# pip install Py3AMF\nfrom pyamf.remoting.client import RemotingService\n\nclient = RemotingService(${inPython(`${base}amf`)})\nservice = client.getService(${inPython(method.service)})\nprint(service.${method.name}(${args}))`;
+        const address = inPython(base + request(method, way, given).path) + (way.version === 3 ? ", amf_version=3" : "");
+        return `# pip install Py3AMF\nfrom pyamf.remoting.client import RemotingService\n\nclient = RemotingService(${address})\nservice = client.getService(${inPython(method.service)})\nprint(service.${method.name}(${args}))`;
     }
     const asked = request(method, way, given);
     const body = way.protocol === "rest" ? given : { jsonrpc: "2.0", method: method.full, params: given, id: 1 };

@@ -2,7 +2,7 @@
 
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { messagePack } from "../bench/end-to-end/message-pack.js";
+import { messagePack } from "../page/message-pack.js";
 
 function read(...bytes: number[]): unknown {
     return messagePack(Uint8Array.from(bytes));

@@ -34,7 +34,8 @@ async function call(way: Way, set: string, stage: Stage): Promise<[Call, Uint8Ar
     const headed = performance.now();
     const bytes = new Uint8Array(await response.arrayBuffer());
     const came = performance.now();
-    const rows = way.read(bytes);
+    const read = way.read(bytes);
+    const rows = read instanceof Promise ? await read : read;
     const decoded = performance.now();
     rows(stage.createTile);
     const ready = performance.now();
@@ -80,7 +81,8 @@ export async function calls(name: string, set: string, repeats: number): Promise
     const begun = performance.now();
     for (let reads = 0; reads < 100 && performance.now() - begun < 330; reads++) {
         const stage = new Stage();
-        way.read(bytes)(stage.createTile);
+        const read = way.read(bytes);
+        (read instanceof Promise ? await read : read)(stage.createTile);
     }
     const warm: Call[] = [];
     const until = performance.now() + 2000;

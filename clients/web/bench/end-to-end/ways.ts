@@ -1,11 +1,13 @@
 // How a page asks the gateway for a table in each form, and reads it. All of them end in the same loop over `createTile`.
 
-import { amfAnswer, amfCall } from "../../page/amf.js";
+import type { Vector } from "apache-arrow";
+import { amfAnswer, amfCall, type Version } from "../../page/amf.js";
+import { messagePack } from "../../page/message-pack.js";
 import { xmlAnswer, xmlCall } from "../../page/xml.js";
 import { decode, type Rows } from "../../src/rows.js";
 import type { Row } from "../contenders.js";
 import type { CreateTile } from "../tiles.js";
-import { messagePack } from "./message-pack.js";
+import { arrow, parquet } from "./columnar.js";
 
 export interface Asked {
     readonly path: string;
@@ -17,9 +19,12 @@ export interface Asked {
 /** A form, and what is done with it. */
 export interface Way {
     ask(set: string): Asked;
-    /** What comes, as a loop over rows needs it, and that loop. */
-    read(bytes: Uint8Array<ArrayBuffer>): (createTile: CreateTile) => void;
+    /** What comes, as a loop over rows needs it, and that loop; later, if the form's library gives it later. */
+    read(bytes: Uint8Array<ArrayBuffer>): Loop | Promise<Loop>;
 }
+
+/** Makes a tile of each row. */
+type Loop = (createTile: CreateTile) => void;
 
 function byUrl(accept: string): (set: string) => Asked {
     return (set) => ({ path: `/rest/Tiles/list?set=${set}`, method: "GET", headers: { Accept: accept } });
@@ -29,7 +34,7 @@ function inText(bytes: Uint8Array<ArrayBuffer>): string {
     return new TextDecoder().decode(bytes);
 }
 
-function ofObjects(rows: readonly Row[]): (createTile: CreateTile) => void {
+function ofObjects(rows: readonly Row[]): Loop {
     return (createTile) => {
         for (const row of rows) createTile(row.slot_number, row.x, row.y, row.color, row.rotation);
     };
@@ -43,14 +48,15 @@ function valueOf(answer: { value: unknown } | { fault: unknown }): Row[] {
 
 const packed = byUrl("application/vnd.tamtam.rows");
 const json = byUrl("application/json");
+const inArrow = byUrl("application/vnd.apache.arrow.stream");
 
-function amf(rows: "recordset" | "objects"): Way {
+function amf(rows: "recordset" | "objects", version: Version): Way {
     return {
         ask: (set) => ({
             path: `/amf?rows=${rows}`,
             method: "POST",
             headers: { "Content-Type": "application/x-amf" },
-            body: amfCall("Tiles.list", [set]),
+            body: amfCall("Tiles.list", [set], version),
         }),
         read: (bytes) => ofObjects(valueOf(amfAnswer(bytes.buffer))),
     };
@@ -100,6 +106,31 @@ export const ways: { readonly [name: string]: Way } = {
             };
         },
     },
+    "arrow-ipc": {
+        ask: inArrow,
+        read: (bytes) => {
+            const rows = arrow(bytes);
+            const column = (name: string): Vector => rows.getChild(name) ?? missing(name);
+            const [slot, x, y, rotation] = ["slot_number", "x", "y", "rotation"].map((name) => column(name).toArray() as ArrayLike<number>);
+            const color = column("color").toArray() as string[];
+            return (createTile) => {
+                for (let row = 0; row < rows.numRows; row++) createTile(slot[row], x[row], y[row], color[row], rotation[row]);
+            };
+        },
+    },
+    "arrow-ipc/row-objects": {
+        ask: inArrow,
+        read: (bytes) => {
+            const rows = arrow(bytes) as unknown as Iterable<Row>;
+            return (createTile) => {
+                for (const row of rows) createTile(row.slot_number, row.x, row.y, row.color, row.rotation);
+            };
+        },
+    },
+    "parquet-zstd": {
+        ask: byUrl("application/vnd.apache.parquet"),
+        read: async (bytes) => ofObjects((await parquet(bytes)) as unknown as Row[]),
+    },
     // A list of lists: the names, and then the values of each row by their places.
     "message-pack": {
         ask: byUrl("application/vnd.msgpack"),
@@ -129,10 +160,16 @@ export const ways: { readonly [name: string]: Way } = {
         ask: (set) => ({ path: "/xmlrpc", method: "POST", headers: { "Content-Type": "text/xml" }, body: xmlCall("Tiles.list", [set]) }),
         read: (bytes) => ofObjects(valueOf(xmlAnswer(inText(bytes)))),
     },
-    "amf0-recordset": amf("recordset"),
+    // In a packet of version 3 a RecordSet is the same.
+    "amf0-recordset": amf("recordset", 0),
     // The article's array.
-    "amf0-objects": amf("objects"),
+    "amf0-objects": amf("objects", 0),
+    "amf3-objects": amf("objects", 3),
 };
+
+function missing(name: string): never {
+    throw new Error(`the table has no ${name}`);
+}
 
 type Cells = [number, number, number, string, number];
 
