@@ -22,15 +22,21 @@ pub(crate) enum Step {
     Receive,
     /// The method is at work.
     Call,
+    /// Of that, what it says that its database took.
+    Cursor,
+    /// Of that, what it says that rows took.
+    Rows,
     /// The answer is compressed.
     Compress,
 }
+
+const STEPS: usize = 5;
 
 /// One request, as far as it is measured.
 #[derive(Debug)]
 pub(crate) struct Exchange {
     begun: Instant,
-    nanoseconds: [AtomicU64; 3],
+    nanoseconds: [AtomicU64; STEPS],
     cpu_nanoseconds: AtomicU64,
     calls: AtomicUsize,
     is_sampled: bool,
@@ -95,7 +101,7 @@ impl Exchange {
         CURRENT.scope(self, counted).await
     }
 
-    /// The value of the header `Server-Timing`, in milliseconds.
+    /// The value of the header `Server-Timing`, in milliseconds. What nothing was told of is not in it.
     pub(crate) fn server_timing(&self) -> String {
         let total = self.begun.elapsed();
         let of = |step: Step| {
@@ -104,16 +110,21 @@ impl Exchange {
         let (receive, call, compress) = (of(Step::Receive), of(Step::Call), of(Step::Compress));
         let encode = total.saturating_sub(receive + call + compress);
         let cpu = Duration::from_nanos(self.cpu_nanoseconds.load(Ordering::Relaxed));
+        let told = |step: Step| Some(of(step)).filter(|took| !took.is_zero());
         let steps = [
-            ("receive", receive),
-            ("call", call),
-            ("encode", encode),
-            ("compress", compress),
-            ("cpu", cpu),
-            ("total", total),
+            ("receive", Some(receive)),
+            ("call", Some(call)),
+            ("cursor", told(Step::Cursor)),
+            ("rows", told(Step::Rows)),
+            ("encode", Some(encode)),
+            ("compress", Some(compress)),
+            ("cpu", Some(cpu)),
+            ("total", Some(total)),
         ];
-        let steps = steps.map(|(name, took)| format!("{name};dur={:.3}", took.as_secs_f64() * 1e3));
-        steps.join(", ")
+        let steps = steps.into_iter().filter_map(|(name, took)| {
+            took.map(|took| format!("{name};dur={:.3}", took.as_secs_f64() * 1e3))
+        });
+        steps.collect::<Vec<_>>().join(", ")
     }
 
     /// The answer that is to be looked at, and what went out of it; nothing if the request had other calls, too.
@@ -134,9 +145,14 @@ fn current() -> Option<Arc<Exchange>> {
     CURRENT.try_with(Arc::clone).ok()
 }
 
+/// Whether the current request is measured.
+pub(crate) fn is_measured() -> bool {
+    CURRENT.try_with(|_| ()).is_ok()
+}
+
 /// When a step begins; nothing if the current request is not measured, so that no clock is read for it.
 pub(crate) fn begin() -> Option<Instant> {
-    CURRENT.try_with(|_| ()).is_ok().then(Instant::now)
+    is_measured().then(Instant::now)
 }
 
 /// Ends a step that has begun then, and gives how long it took.
@@ -184,17 +200,23 @@ pub(crate) fn sending(sent: impl FnOnce() -> Sent) {
     let _ = CURRENT.try_with(|exchange| *lock(&exchange.sent) = Some(sent()));
 }
 
-/// Work for another thread, whose CPU time counts for the current request.
-pub(crate) fn on_thread<T>(work: impl FnOnce() -> T + Send) -> impl FnOnce() -> T + Send {
+/// Work for another thread, which belongs to the current request there.
+pub(crate) fn belonging<T>(work: impl FnOnce() -> T + Send) -> impl FnOnce() -> T + Send {
     let exchange = current();
-    move || {
+    move || match exchange {
+        Some(exchange) => CURRENT.sync_scope(exchange, work),
+        None => work(),
+    }
+}
+
+/// Work for another thread, which belongs to the current request there, and whose CPU time counts for it.
+pub(crate) fn on_thread<T>(work: impl FnOnce() -> T + Send) -> impl FnOnce() -> T + Send {
+    belonging(move || {
         let begun = thread_cpu();
         let result = work();
-        if let Some(exchange) = exchange {
-            exchange.add_cpu(begun);
-        }
+        let _ = CURRENT.try_with(|exchange| exchange.add_cpu(begun));
         result
-    }
+    })
 }
 
 impl Exchange {

@@ -17,7 +17,7 @@
 // | 5 | push | topics and properties: what is kept of each, and where each subscriber is |
 // | 4 | json, method | JSON without a step between; what a method takes and gives |
 // | 3 | answer, metrics | what comes back, what is counted |
-// | 2 | arguments, caller, row_stream, typed | what is asked, who asks; a table part by part, what serde writes |
+// | 2 | arguments, caller, row_stream, typed, work | what is asked, who asks; a table part by part, what serde writes; what a method has spent its time on |
 // | 1 | exchange, fault, head_timer, lasting, under_way | what is measured of a request; what went wrong, as a client is told; by when a head has come; what outlives a request; which requests a connection has |
 // | 0 | admission, amf_rows, branch, cached_rows, content_type, head, limits, link_meter, patient, place, sessions, value, web_policy | values between protocols; what is at a path; who may begin; the heads of requests and of answers; one future among those of a task; what is allowed |
 
@@ -69,6 +69,7 @@ mod value;
 mod web_policy;
 mod web_socket;
 mod weigh;
+mod work;
 
 pub use amf_rows::AmfRows;
 pub use answer::{Answer, AsItIs, BySerde, IntoAnswer};
@@ -88,6 +89,7 @@ pub use server::{BindError, ServeError, Server};
 pub use service::Service;
 pub use typed::Typed;
 pub use value::{Array, Dictionary, Items, Members, Object, ReadError, Value, Vector, WriteError};
+pub use work::Work;
 
 /// The crate whose configuration [`Server::tls`] takes.
 #[cfg(feature = "tls")]

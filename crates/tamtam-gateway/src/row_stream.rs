@@ -6,6 +6,7 @@ use tamtam_rows::{Rows, Schema};
 use thiserror::Error;
 use tokio::sync::{mpsc, oneshot};
 
+use crate::exchange::{self, Step};
 use crate::{Fault, FaultKind};
 
 /// How many parts may be ready and not yet taken.
@@ -68,10 +69,10 @@ impl RowStream {
         let (parts, taken) = mpsc::channel(MOST_PARTS_READY);
         let (end, ended) = oneshot::channel();
         let source = self.source;
-        tokio::task::spawn_blocking(move || {
+        tokio::task::spawn_blocking(exchange::belonging(move || {
             // A receiver that has gone wants to know nothing more.
             let _ = end.send(source(RowSink { parts }));
-        });
+        }));
         Parts {
             schema: self.schema,
             taken,
@@ -84,6 +85,14 @@ impl RowStream {
     /// # Errors
     /// If the source fails, or the table takes more than [`MOST_GATHERED_BYTES`](RowStream::MOST_GATHERED_BYTES).
     pub(crate) async fn gather(self) -> Result<Rows, Fault> {
+        // The method is at work until its last row is there.
+        let begun = exchange::begin();
+        let gathered = self.gather_parts().await;
+        exchange::end(Step::Call, begun);
+        gathered
+    }
+
+    async fn gather_parts(self) -> Result<Rows, Fault> {
         let mut all = Rows::empty(self.schema.clone());
         let mut parts = self.start();
         while let Some(part) = parts.next().await? {

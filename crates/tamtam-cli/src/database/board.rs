@@ -2,8 +2,10 @@
 
 use std::fmt::Write;
 use std::path::{Path, PathBuf};
+use std::time::Instant;
 
 use anyhow::{Context, Result, bail};
+use tamtam_rows::database::ReadTimes;
 use tamtam_rows::{Column, Rows};
 
 use super::{Database, Url};
@@ -78,6 +80,20 @@ impl Board {
     pub fn rows(&mut self, table: &str, count: usize) -> Result<Rows> {
         let set = self.fill(table, count)?;
         self.select(&set)
+    }
+
+    /// As [`rows`](Board::rows), with how long they took.
+    ///
+    /// # Errors
+    /// As [`rows`](Board::rows).
+    pub fn rows_timed(&mut self, table: &str, count: usize) -> Result<(Rows, ReadTimes)> {
+        let begun = Instant::now();
+        let set = self.fill(table, count)?;
+        let filled = begun.elapsed();
+        let query = self.query(&set);
+        let (rows, mut times) = self.database.rows_timed(&query, Some(set.schema))?;
+        times.cursor += filled;
+        Ok((rows, times))
     }
 
     /// Sees to it that this set is there.

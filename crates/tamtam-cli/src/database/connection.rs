@@ -2,14 +2,14 @@
 
 use std::fmt;
 use std::future::Future;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use anyhow::{Context, Result, bail};
 use rusqlite::OpenFlags;
 use sqlx::mysql::MySqlConnectOptions;
 use sqlx::postgres::PgConnectOptions;
 use sqlx::{ConnectOptions, Connection, Executor, IntoArguments, MySqlConnection, PgConnection};
-use tamtam_rows::database::{Parts, Source, SqliteCursor, StreamError};
+use tamtam_rows::database::{Parts, ReadTimes, Source, SqliteCursor, StreamError};
 use tamtam_rows::{Rows, Schema};
 use tokio::runtime::Runtime;
 
@@ -112,11 +112,21 @@ impl Database {
                 if statement.column_count() == 0 {
                     bail!("the query gives no columns: it has to be a SELECT");
                 }
-                let cursor = match schema {
+                let begun = Instant::now();
+                let mut cursor = match schema {
                     Some(schema) => SqliteCursor::with_schema(&mut statement, [], schema)?,
                     None => SqliteCursor::open(&mut statement, [])?,
                 };
+                let mut opened = begun.elapsed();
                 taker.begin(cursor.schema())?;
+                if taker.is_timed() {
+                    while let Some((part, mut times)) = cursor.next_part_timed()? {
+                        times.cursor += std::mem::take(&mut opened);
+                        taker.took(times);
+                        taker.take(part)?;
+                    }
+                    return Ok(());
+                }
                 match cursor.hand_over(|part| taker.take(part)) {
                     Ok(_) => Ok(()),
                     Err(StreamError::Sink(error)) => Err(error),
@@ -130,6 +140,38 @@ impl Database {
                 runtime.block_on(pass(connection, sqlx::query(sql), schema, taker))
             }
         }
+    }
+
+    /// All rows of a query, as one table, and how long they took.
+    ///
+    /// # Errors
+    /// As [`stream`](Database::stream).
+    pub(crate) fn rows_timed(
+        &mut self,
+        sql: &str,
+        schema: Option<Schema>,
+    ) -> Result<(Rows, ReadTimes)> {
+        let begun = Instant::now();
+        let (rows, mut times, opened) = match &mut self.kind {
+            Open::Sqlite(connection) => {
+                let mut statement = connection.prepare_cached(sql).context("the query failed")?;
+                let cursor = match schema {
+                    Some(schema) => SqliteCursor::with_schema(&mut statement, [], schema)?,
+                    None => SqliteCursor::open(&mut statement, [])?,
+                };
+                let opened = begun.elapsed();
+                let (rows, times) = cursor.read_all_timed()?;
+                (rows, times, opened)
+            }
+            Open::MySql(runtime, connection) => {
+                runtime.block_on(all_timed(connection, sqlx::query(sql), schema))?
+            }
+            Open::Postgres(runtime, connection) => {
+                runtime.block_on(all_timed(connection, sqlx::query(sql), schema))?
+            }
+        };
+        times.cursor += opened;
+        Ok((rows, times))
     }
 
     /// All rows of a query, as one table.
@@ -230,8 +272,18 @@ where
     A: IntoArguments<'q, DB> + Send + 'q,
     for<'e> &'e mut C: Executor<'e, Database = DB>,
 {
+    let clock = Instant::now();
     let mut parts = begun(connection, query, schema).await?;
+    let mut opened = clock.elapsed();
     taker.begin(parts.schema())?;
+    if taker.is_timed() {
+        while let Some((part, mut times)) = parts.next_part_timed().await? {
+            times.cursor += std::mem::take(&mut opened);
+            taker.took(times);
+            taker.take(part)?;
+        }
+        return Ok(());
+    }
     while let Some(part) = parts.next_part().await? {
         taker.take(part)?;
     }
@@ -250,4 +302,23 @@ where
     for<'e> &'e mut C: Executor<'e, Database = DB>,
 {
     Ok(begun(connection, query, schema).await?.read_all().await?)
+}
+
+/// With how long the rows took, and how long it took before to open the query, which reads the first of them.
+async fn all_timed<'s, 'q: 's, DB, C, A>(
+    connection: &'s mut C,
+    query: sqlx::query::Query<'q, DB, A>,
+    schema: Option<Schema>,
+) -> Result<(Rows, ReadTimes, Duration)>
+where
+    DB: Source,
+    C: Connection<Database = DB>,
+    A: IntoArguments<'q, DB> + Send + 'q,
+    for<'e> &'e mut C: Executor<'e, Database = DB>,
+{
+    let clock = Instant::now();
+    let parts = begun(connection, query, schema).await?;
+    let opened = clock.elapsed();
+    let (rows, times) = parts.read_all_timed().await?;
+    Ok((rows, times, opened))
 }

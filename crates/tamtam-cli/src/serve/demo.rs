@@ -6,7 +6,7 @@ use std::sync::{Mutex, PoisonError};
 use anyhow::{Context, Result};
 use schemars::JsonSchema;
 use serde::Deserialize;
-use tamtam_gateway::{Fault, Gateway, Method, Service, Value};
+use tamtam_gateway::{Fault, Gateway, Method, Service, Value, Work};
 use tamtam_rows::Rows;
 use tempfile::TempDir;
 
@@ -127,7 +127,14 @@ impl Tiles {
             Some(board) => board,
             None => Board::open(Some(&Url::Sqlite(self.path.clone())))?,
         };
-        let rows = board.rows(set.name(), self.rows)?;
+        let rows = if Work::is_timed() {
+            let (rows, times) = board.rows_timed(set.name(), self.rows)?;
+            Work::Cursor.took(times.cursor);
+            Work::Rows.took(times.rows);
+            rows
+        } else {
+            board.rows(set.name(), self.rows)?
+        };
         let mut boards = self.boards();
         if boards.len() < MOST_KEPT {
             boards.push(board);

@@ -4,7 +4,8 @@ use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
 use std::thread;
 
 use anyhow::{Result, anyhow, bail};
-use tamtam_gateway::{Fault, Gateway, Method, RowStream, Service};
+use tamtam_gateway::{Fault, Gateway, Method, RowStream, Service, Work};
+use tamtam_rows::database::ReadTimes;
 use tamtam_rows::{Rows, Schema};
 
 use super::arguments::ServeArguments;
@@ -57,13 +58,16 @@ fn quoted(url: &Url, name: &str) -> String {
 /// A method that gives the rows of a query, which is tried first.
 fn method(name: &str, url: Url, sql: String) -> Result<Method> {
     // What is wrong is better said to who starts the server than to each client.
-    drop(begin(&url, &sql)?);
+    drop(begin(&url, &sql, false)?);
     let method = Method::blocking(name, move |(): ()| {
         // What the database says stays here: it may name hosts and files.
-        let (schema, parts) = begin(&url, &sql).map_err(|_| failed())?;
+        let (schema, parts) = begin(&url, &sql, Work::is_timed()).map_err(|_| failed())?;
         Ok(RowStream::new(schema, move |sink| {
             for part in parts {
-                sink.send(part.map_err(|()| failed())?)?;
+                let (part, times) = part.map_err(|()| failed())?;
+                Work::Cursor.took(times.cursor);
+                Work::Rows.took(times.rows);
+                sink.send(part)?;
             }
             Ok(())
         }))
@@ -75,10 +79,11 @@ fn failed() -> Fault {
     Fault::new("Tables.Failed", "the rows could not be read")
 }
 
-type QueryParts = Receiver<Result<Rows, ()>>;
+/// Each part with how long it took, if that is asked for.
+type QueryParts = Receiver<Result<(Rows, ReadTimes), ()>>;
 
 /// Starts a query on a thread of its own: its columns, and its rows part by part. Once the parts are dropped the query ends.
-fn begin(url: &Url, sql: &str) -> Result<(Schema, QueryParts)> {
+fn begin(url: &Url, sql: &str, is_timed: bool) -> Result<(Schema, QueryParts)> {
     let (url, sql) = (url.clone(), sql.to_owned());
     let (columns, begun) = sync_channel(1);
     // A part is handed over when it is wanted.
@@ -88,6 +93,8 @@ fn begin(url: &Url, sql: &str) -> Result<(Schema, QueryParts)> {
             columns: columns.clone(),
             parts: parts.clone(),
             is_begun: false,
+            is_timed,
+            times: ReadTimes::default(),
         };
         let streamed =
             Database::open(&url).and_then(|mut database| database.stream(&sql, None, &mut forward));
@@ -109,8 +116,11 @@ fn begin(url: &Url, sql: &str) -> Result<(Schema, QueryParts)> {
 /// Gives the rows of a query to another thread.
 struct Forward {
     columns: SyncSender<Result<Schema>>,
-    parts: SyncSender<Result<Rows, ()>>,
+    parts: SyncSender<Result<(Rows, ReadTimes), ()>>,
     is_begun: bool,
+    is_timed: bool,
+    /// Of the next part.
+    times: ReadTimes,
 }
 
 impl Taker for Forward {
@@ -121,7 +131,15 @@ impl Taker for Forward {
 
     fn take(&mut self, part: Rows) -> Result<()> {
         self.parts
-            .send(Ok(part))
+            .send(Ok((part, std::mem::take(&mut self.times))))
             .map_err(|_| anyhow!("the client has gone"))
+    }
+
+    fn is_timed(&self) -> bool {
+        self.is_timed
+    }
+
+    fn took(&mut self, times: ReadTimes) {
+        self.times = times;
     }
 }

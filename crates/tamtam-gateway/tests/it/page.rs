@@ -1,7 +1,11 @@
 //! The service browser, as a browser gets it; what it does is tested in one.
 
+use std::hint::black_box;
+use std::time::Duration;
+
 use serde_json::json;
-use tamtam_gateway::{Fault, Service, bearer};
+use tamtam_gateway::{Fault, RowStream, Service, Work, bearer};
+use tamtam_rows::{Column, Field, Kind, Rows, Schema};
 
 use crate::world::{Running, kit, run};
 
@@ -94,6 +98,82 @@ fn an_answer_tells_its_times_where_there_is_a_page() {
         // It is for pages of the server.
         let answered = server.post("/jsonrpc", "application/json", call).await;
         assert_eq!(answered.header("server-timing"), "");
+    });
+}
+
+/// A call to a method of `Told` by JSON-RPC, as a page of the server makes it: what it gave, and the times it was told of.
+async fn told(server: &Running, method: &str) -> (serde_json::Value, Vec<(String, f64)>) {
+    let body = format!(r#"{{"jsonrpc":"2.0","method":"Told.{method}","id":1}}"#);
+    let request = hyper::Request::post("/jsonrpc")
+        .header("host", "localhost")
+        .header("content-type", "application/json")
+        .header("sec-fetch-site", "same-origin")
+        .body(body.into())
+        .unwrap();
+    let answered = server.send(request).await;
+    let times = answered.header("server-timing").split(", ").map(|part| {
+        let (name, took) = part.split_once(";dur=").expect(part);
+        (name.to_owned(), took.parse().unwrap())
+    });
+    (answered.json()["result"].clone(), times.collect())
+}
+
+#[test]
+fn a_method_tells_what_it_has_spent_its_time_on() {
+    run(|| async {
+        let tell = || {
+            Work::Cursor.took(Duration::from_millis(3));
+            Work::Rows.took(Duration::from_millis(1));
+            Work::Cursor.took(Duration::from_micros(500));
+            Work::is_timed()
+        };
+        let task = move |(): ()| async move { Ok::<bool, Fault>(tell()) };
+        let stream = move |(): ()| {
+            let schema = Schema::new([Field::new("n", Kind::U8)]).unwrap();
+            let rows = Rows::new(schema.clone(), [Column::from(vec![7_u8])]).unwrap();
+            Ok::<_, Fault>(RowStream::new(schema, move |sink| {
+                tell();
+                Ok(sink.send(rows)?)
+            }))
+        };
+        let timed = |(): ()| {
+            // Real work, whose time can be seen.
+            let sum =
+                Work::Rows.timed(|| (0..3_000_000_u64).fold(0, |sum, next| black_box(sum ^ next)));
+            Ok::<u64, Fault>(sum)
+        };
+        let service = Service::new("Told")
+            .method("task", task)
+            .blocking("thread", move |(): ()| Ok::<bool, Fault>(tell()))
+            .blocking("stream", stream)
+            .blocking("timed", timed)
+            .blocking("silent", |(): ()| Ok::<bool, Fault>(Work::is_timed()));
+        let server = Running::of(kit().service(service).page()).await;
+        let of = |times: &[(String, f64)], name: &str| {
+            let found = times.iter().find(|(known, _)| known == name);
+            found.map(|(_, took)| *took)
+        };
+        for (method, result) in [
+            ("task", json!(true)),
+            ("thread", json!(true)),
+            ("stream", json!([{ "n": 7 }])),
+        ] {
+            let (given, times) = told(&server, method).await;
+            assert_eq!(given, result, "{method}");
+            assert_eq!(of(&times, "cursor"), Some(3.5), "{method}: {times:?}");
+            assert_eq!(of(&times, "rows"), Some(1.0), "{method}: {times:?}");
+        }
+        let (_, times) = told(&server, "timed").await;
+        let (rows, call) = (of(&times, "rows").unwrap(), of(&times, "call").unwrap());
+        assert!(rows > 0.0 && rows <= call, "{times:?}");
+        assert_eq!(of(&times, "cursor"), None);
+        // The one before has told its own call alone.
+        let (given, times) = told(&server, "silent").await;
+        assert_eq!((given, of(&times, "rows")), (json!(true), None));
+        // Nobody measures this one.
+        let call = r#"{"jsonrpc":"2.0","method":"Told.task","id":1}"#;
+        let answered = server.post("/jsonrpc", "application/json", call).await;
+        assert_eq!(answered.json()["result"], json!(false));
     });
 }
 

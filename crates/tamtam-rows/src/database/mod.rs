@@ -26,12 +26,14 @@ mod mysql;
 mod parts;
 #[cfg(feature = "postgres")]
 mod postgres;
+mod read_times;
 #[cfg(feature = "sqlite")]
 mod sqlite;
 
 pub use error::DatabaseError;
 #[cfg(any(feature = "mysql", feature = "postgres"))]
 pub use parts::{Parts, Source, fetch};
+pub use read_times::ReadTimes;
 #[cfg(feature = "sqlite")]
 pub use sqlite::{SqliteCursor, StreamError};
 

@@ -10,7 +10,8 @@ use sqlx::{Connection, Database, Execute, Executor, IntoArguments, Row, Statemen
 
 use super::error::Unfit;
 use super::filling::{Filling, Most};
-use super::{DatabaseError, PART_ROWS, SAMPLE_ROWS};
+use super::read_times::{Stopwatch, Unwatched, Watch};
+use super::{DatabaseError, PART_ROWS, ReadTimes, SAMPLE_ROWS};
 use crate::{Field, Kind, Rows, Schema, ShapeError, Value};
 
 /// A database of `sqlx` whose rows make tables: `sqlx::MySql` and `sqlx::Postgres`.
@@ -232,7 +233,25 @@ impl<'s, DB: Source> Parts<'s, DB> {
     /// If the connection breaks, or a value does not fit its column's type. What was read is lost then, and nothing
     /// more follows.
     pub async fn next_part(&mut self) -> Result<Option<Rows>, DatabaseError> {
-        let result = self.read(Most::part(self.part_rows)).await;
+        self.part(&mut Unwatched).await
+    }
+
+    /// As [`next_part`](Parts::next_part), with how long that took. What [`open`](Parts::open) and the like took to read the
+    /// first rows is not in it.
+    ///
+    /// # Cancel safety
+    /// As [`next_part`](Parts::next_part).
+    ///
+    /// # Errors
+    /// As [`next_part`](Parts::next_part).
+    pub async fn next_part_timed(&mut self) -> Result<Option<(Rows, ReadTimes)>, DatabaseError> {
+        let mut watch = Stopwatch::start(1);
+        let part = self.part(&mut watch).await?;
+        Ok(part.map(|part| (part, watch.stop())))
+    }
+
+    async fn part(&mut self, watch: &mut impl Watch) -> Result<Option<Rows>, DatabaseError> {
+        let result = self.read(Most::part(self.part_rows), watch).await;
         if result.is_err() {
             self.is_done = true;
             self.sample = Vec::new().into_iter();
@@ -249,14 +268,36 @@ impl<'s, DB: Source> Parts<'s, DB> {
     /// # Errors
     /// As [`next_part`](Parts::next_part).
     pub async fn read_all(mut self) -> Result<Rows, DatabaseError> {
-        match self.read(Most::EVERYTHING).await? {
+        self.all(&mut Unwatched).await
+    }
+
+    /// As [`read_all`](Parts::read_all), with how long that took; see [`next_part_timed`](Parts::next_part_timed).
+    ///
+    /// # Cancel safety
+    /// As [`read_all`](Parts::read_all).
+    ///
+    /// # Errors
+    /// As [`next_part`](Parts::next_part).
+    pub async fn read_all_timed(mut self) -> Result<(Rows, ReadTimes), DatabaseError> {
+        let mut watch = Stopwatch::start(1);
+        let rows = self.all(&mut watch).await?;
+        Ok((rows, watch.stop()))
+    }
+
+    async fn all(&mut self, watch: &mut impl Watch) -> Result<Rows, DatabaseError> {
+        match self.read(Most::EVERYTHING, watch).await? {
             Some(rows) => Ok(rows),
             None => Ok(Rows::empty(self.schema().clone())),
         }
     }
 
-    async fn read(&mut self, most: Most) -> Result<Option<Rows>, DatabaseError> {
+    async fn read(
+        &mut self,
+        most: Most,
+        watch: &mut impl Watch,
+    ) -> Result<Option<Rows>, DatabaseError> {
         while !self.filling.is_full(most) {
+            watch.step();
             let row = match self.sample.next() {
                 Some(row) => row,
                 None if self.is_done => break,
@@ -264,14 +305,17 @@ impl<'s, DB: Source> Parts<'s, DB> {
                     Some(row) => row,
                     None => {
                         self.is_done = true;
+                        watch.stepped();
                         break;
                     }
                 },
             };
+            watch.stepped();
             if self.checks_each {
                 check::<DB>(self.filling.schema(), row.columns())?;
             }
             push::<DB>(&mut self.filling, &row)?;
+            watch.filled();
         }
         if self.filling.rows() == 0 {
             return Ok(None);

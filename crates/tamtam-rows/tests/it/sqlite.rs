@@ -1,7 +1,11 @@
 //! Rows out of SQLite.
 
+use std::time::{Duration, Instant};
+
 use rusqlite::{Connection, params};
-use tamtam_rows::database::{DatabaseError, PART_BYTES, SAMPLE_ROWS, SqliteCursor, StreamError};
+use tamtam_rows::database::{
+    DatabaseError, PART_BYTES, ReadTimes, SAMPLE_ROWS, SqliteCursor, StreamError,
+};
 use tamtam_rows::{Field, Kind, Rows, Schema, Unit, Value, Zone};
 
 fn with(sql: &str) -> Connection {
@@ -143,6 +147,42 @@ fn parts_have_the_size_that_was_asked_for_whatever_the_sample_was() {
         assert_eq!(expected.next(), None);
         assert!(cursor.next_part().unwrap().is_none());
     }
+}
+
+#[test]
+fn the_time_is_told_apart_and_the_rows_are_the_same() {
+    let connection = with("");
+    numbers(&connection, 5_000);
+    // Its first step counts a million: nearly all of it is the cursor's.
+    let query = "with recursive c(x) as (select 1 union all select x + 1 from c where x < 1000000) \
+        select n from numbers where n >= 0 * (select count(*) from c)";
+    let mut statement = connection.prepare(query).unwrap();
+    let schema = Schema::new([Field::new("n", Kind::I64)]).unwrap();
+    let begun = Instant::now();
+    let cursor = SqliteCursor::with_schema(&mut statement, [], schema.clone()).unwrap();
+    let (rows, times) = cursor.read_all_timed().unwrap();
+    assert!(times.cursor + times.rows <= begun.elapsed(), "{times:?}");
+    assert!(
+        times.cursor > times.rows && times.rows > Duration::ZERO,
+        "{times:?}"
+    );
+    let cursor = SqliteCursor::with_schema(&mut statement, [], schema).unwrap();
+    assert_eq!(rows, cursor.read_all().unwrap());
+    let mut cursor = SqliteCursor::open(&mut statement, [])
+        .unwrap()
+        .part_rows(1_000);
+    let mut count = 0;
+    let mut all = ReadTimes::default();
+    while let Some((part, times)) = cursor.next_part_timed().unwrap() {
+        assert_eq!(part.len(), 1_000);
+        count += part.len();
+        all += times;
+    }
+    assert_eq!(count, rows.len());
+    assert!(
+        all.cursor > Duration::ZERO && all.rows > Duration::ZERO,
+        "{all:?}"
+    );
 }
 
 #[test]

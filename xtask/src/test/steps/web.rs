@@ -120,13 +120,24 @@ pub(crate) fn browser(stage: &Stage) -> Result<()> {
     end_to_end(stage)
 }
 
-/// One small table in two forms, through the real gateway, over one link.
+/// The forms that are read from end to end: ours, that of all pages, and those whose readers are libraries of others or the lab's own.
+const FORMS: [&str; 7] = [
+    "packed",
+    "json-objects",
+    "amf3-objects",
+    "arrow-ipc",
+    "arrow-ipc/row-objects",
+    "message-pack",
+    "parquet-zstd",
+];
+
+/// One small table in some forms, through the real gateway, over one link.
 fn end_to_end(stage: &Stage) -> Result<()> {
     let figures = stage.log("end-to-end.jsonl");
     let _ = fs::remove_file(&figures);
     let mut lab = stage.command(stage.target.join("debug/tamtam"));
     lab.args(["lab", "run", "rows/100/random", "--against", "none"])
-        .args(["--only", "packed,json-objects", "--runs", "1"])
+        .args(["--only", &FORMS.join(","), "--runs", "1"])
         .args(["--browser", "--end-to-end", "--links", "8"])
         .args(["--slowdowns", "1", "--json"])
         .arg(&figures);
@@ -154,7 +165,7 @@ fn end_to_end(stage: &Stage) -> Result<()> {
         "a link that is {link} times as slow as it should be was not refused"
     );
     for call in ["first-cpu1", "warm-cpu1"] {
-        for form in ["packed", "json-objects"] {
+        for form in FORMS {
             let total = figure(call, form, "total_us_8mbit")?;
             let sent = figure(call, form, "bytes_per_row")? * 100.0;
             ensure!(

@@ -8,8 +8,12 @@ use rusqlite::{Params, Statement};
 use super::cell;
 use super::found::{Declared, Found};
 use crate::database::filling::{Filling, Most};
-use crate::database::{DatabaseError, PART_BYTES, PART_ROWS, SAMPLE_ROWS};
+use crate::database::read_times::{Stopwatch, Unwatched, Watch};
+use crate::database::{DatabaseError, PART_BYTES, PART_ROWS, ReadTimes, SAMPLE_ROWS};
 use crate::{Field, Kind, Rows, Schema, ShapeError};
+
+/// Where the time is told apart, one row in so many is looked at: the clock takes a good part of what a row does.
+const LOOKED_AT_ONE_IN: u64 = 16;
 
 /// The rows of an SQLite statement, a part at a time, or all of them.
 ///
@@ -161,11 +165,27 @@ impl<'statement> SqliteCursor<'statement> {
     /// If SQLite fails, or a value does not fit its column's type. What was read is lost then, and nothing more
     /// follows.
     pub fn next_part(&mut self) -> Result<Option<Rows>, DatabaseError> {
-        self.read(Most::part(self.part_rows)).inspect_err(|_| {
-            self.is_done = true;
-            self.sample = Vec::new().into_iter();
-            self.filling.discard();
-        })
+        self.part(&mut Unwatched)
+    }
+
+    /// As [`next_part`](SqliteCursor::next_part), with how long that took. What [`open`](SqliteCursor::open) took to read
+    /// the first rows is not in it.
+    ///
+    /// # Errors
+    /// As [`next_part`](SqliteCursor::next_part).
+    pub fn next_part_timed(&mut self) -> Result<Option<(Rows, ReadTimes)>, DatabaseError> {
+        let mut watch = Stopwatch::start(LOOKED_AT_ONE_IN);
+        let part = self.part(&mut watch)?;
+        Ok(part.map(|part| (part, watch.stop())))
+    }
+
+    fn part(&mut self, watch: &mut impl Watch) -> Result<Option<Rows>, DatabaseError> {
+        self.read(Most::part(self.part_rows), watch)
+            .inspect_err(|_| {
+                self.is_done = true;
+                self.sample = Vec::new().into_iter();
+                self.filling.discard();
+            })
     }
 
     /// All rows that are left, as one table.
@@ -173,30 +193,53 @@ impl<'statement> SqliteCursor<'statement> {
     /// # Errors
     /// As [`next_part`](SqliteCursor::next_part).
     pub fn read_all(mut self) -> Result<Rows, DatabaseError> {
-        match self.read(Most::EVERYTHING)? {
+        self.all(&mut Unwatched)
+    }
+
+    /// As [`read_all`](SqliteCursor::read_all), with how long that took; see
+    /// [`next_part_timed`](SqliteCursor::next_part_timed).
+    ///
+    /// # Errors
+    /// As [`next_part`](SqliteCursor::next_part).
+    pub fn read_all_timed(mut self) -> Result<(Rows, ReadTimes), DatabaseError> {
+        let mut watch = Stopwatch::start(LOOKED_AT_ONE_IN);
+        let rows = self.all(&mut watch)?;
+        Ok((rows, watch.stop()))
+    }
+
+    fn all(&mut self, watch: &mut impl Watch) -> Result<Rows, DatabaseError> {
+        match self.read(Most::EVERYTHING, watch)? {
             Some(rows) => Ok(rows),
             None => Ok(Rows::empty(self.schema().clone())),
         }
     }
 
-    fn read(&mut self, most: Most) -> Result<Option<Rows>, DatabaseError> {
+    fn read(&mut self, most: Most, watch: &mut impl Watch) -> Result<Option<Rows>, DatabaseError> {
         let schema = self.filling.schema().clone();
         let columns = schema.len();
         while !self.filling.is_full(most) && self.sample.len() > 0 {
+            // The cursor has given it before.
+            watch.step();
+            watch.stepped();
             for (index, value) in self.sample.by_ref().take(columns).enumerate() {
                 let kind = schema.fields()[index].kind();
                 push(&mut self.filling, index, kind, value.get(), &mut self.text)?;
             }
             self.filling.end_row();
+            watch.filled();
         }
         while !self.is_done && !self.filling.is_full(most) {
-            match self.rows.next()? {
+            watch.step();
+            let row = self.rows.next()?;
+            watch.stepped();
+            match row {
                 Some(row) => {
                     for (index, field) in schema.fields().iter().enumerate() {
                         let cell = row.get_ref(index)?;
                         push(&mut self.filling, index, field.kind(), cell, &mut self.text)?;
                     }
                     self.filling.end_row();
+                    watch.filled();
                 }
                 None => self.is_done = true,
             }
