@@ -1,7 +1,8 @@
 // What each form of an answer costs: as a table, and as a picture of its bytes.
 
+import { bars, type Kind } from "./bars.js";
 import { call, ways, type Given, type Outcome } from "./call.js";
-import { counted, drawn, element, framed, milliseconds } from "./dom.js";
+import { counted, element, framed, milliseconds } from "./dom.js";
 import { headers, Refused, type Method } from "./services.js";
 
 /** An answer in one form, as the server has weighed it. Times are in microseconds of CPU. */
@@ -88,14 +89,18 @@ function note(method: Method, scale: Scale): string {
         `Bytes and CPU to write and to compress (by ${scale.compression}) are of one answer that the server wrote in each form, without a pause before; ` +
         "the first writing of a form is slower than later ones.";
     return method.safe
-        ? `${weighed} The rest is of a call in each form, the second of two: on the wire are the body's bytes as the browser asked for them, ` +
-              `server CPU is what the answer's header Server-Timing says, decoding ends when values can be read, and “in all” with the last byte.${unread(scale)}`
+        ? `${weighed} The rest is of a call in each form, the second of two: cursor and rows are what the method tells that its database took, and the rows ` +
+              "that it made of that; on the wire are the body's bytes as the browser asked for them; server CPU is what the answer's header Server-Timing says; " +
+              `decoding ends when values can be read, and “in all” with the last byte.${unread(scale)}`
         : `${weighed} The method may change something, so it was called once, and not in each form.`;
 }
 
 function table(scale: Scale, outcomes: ReadonlyMap<string, Outcome>): HTMLElement {
+    const told = toldBy(outcomes);
     const columns = [
-        "Form", "Bytes", "Compressed", "Write, ms", "Compress, ms", "On the wire", "Server CPU, ms", "Decode, ms", "In all, ms",
+        ...["Form", "Bytes", "Compressed"],
+        ...told.map(([, name]) => `${name[0].toUpperCase()}${name.slice(1)}, ms`),
+        ...["Write, ms", "Compress, ms", "On the wire", "Server CPU, ms", "Decode, ms", "In all, ms"],
     ];
     const smallest = Math.min(...scale.forms.map((weighed) => weighed.bytes));
     const lines = scale.forms.map((weighed) => {
@@ -103,6 +108,7 @@ function table(scale: Scale, outcomes: ReadonlyMap<string, Outcome>): HTMLElemen
         const cells = [
             counted(weighed.bytes),
             counted(weighed.compressed_bytes),
+            ...told.map(([step]) => milliseconds(outcome?.server.get(step))),
             milliseconds(weighed.encode_us / 1_000),
             milliseconds(weighed.compress_us / 1_000),
             onTheWire(outcome),
@@ -128,62 +134,35 @@ function onTheWire(outcome: Outcome | undefined): string {
     return outcome.encoding === "" ? counted(outcome.wireBytes) : `${counted(outcome.wireBytes)} ${outcome.encoding}`;
 }
 
-/** A bar: its name, its parts one behind the other, what is written behind them. */
-interface Bar {
-    readonly name: string;
-    readonly parts: readonly (readonly [kind: string, size: number])[];
-    readonly figure: string;
-}
-
-/** Bars whose names stand above them, so that they have room on a phone. */
-function bars(label: string, lines: readonly Bar[], legend: readonly (readonly [kind: string, name: string])[]): SVGElement {
-    const line = 40;
-    const sum = (bar: Bar): number => bar.parts.reduce((sum, [, size]) => sum + size, 0);
-    const most = Math.max(...lines.map(sum)) || 1;
-    const height = lines.length * line + 24;
-    const share = (size: number): string => `${((size / most) * 78).toFixed(2)}%`;
-    const made = lines.flatMap((bar, index) => {
-        const top = index * line;
-        let begin = 0;
-        const parts = bar.parts.map(([kind, size]) => {
-            const part = drawn("rect", { x: share(begin), y: top + 18.5, width: share(size), height: 16, class: kind });
-            begin += size;
-            return part;
-        });
-        const figure = drawn("text", { x: share(begin), dx: 8, y: top + 31, class: "figure" }, bar.figure);
-        return [drawn("text", { x: 0, y: top + 13 }, bar.name), ...parts, figure];
-    });
-    const foot = height - 6;
-    let at = 0;
-    const keys = legend.flatMap(([kind, name]) => {
-        const key = [drawn("rect", { x: at + 0.5, y: foot - 9.5, width: 10, height: 10, class: kind }), drawn("text", { x: at + 16, y: foot, class: "figure" }, name)];
-        at += 32 + name.length * 8;
-        return key;
-    });
-    return drawn("svg", { class: "picture", role: "img", width: "100%", height, "aria-label": label }, ...made, ...keys);
-}
-
 /** Bytes of each form: what is left when they are compressed, and behind it what that saves. */
-function sizes(scale: Scale): SVGElement {
+function sizes(scale: Scale): HTMLElement {
     const lines = scale.forms.map((weighed) => {
         const left = Math.min(weighed.compressed_bytes, weighed.bytes);
-        const parts = [["compressed", left], ["plain", weighed.bytes - left]] as const;
+        const parts = [["main", left], ["more", weighed.bytes - left]] as const;
         return { name: names[weighed.form] ?? weighed.form, parts, figure: `${counted(weighed.bytes)} → ${counted(left)}` };
     });
     const bytes = scale.forms.map((weighed) => weighed.bytes);
     const label = `Bytes of the answer in each form, from ${counted(Math.min(...bytes))} to ${counted(Math.max(...bytes))}; the table before has the figures`;
-    return bars(label, lines, [["compressed", `compressed by ${scale.compression}`], ["plain", "plain"]]);
+    return bars(label, lines, [["main", `compressed by ${scale.compression}`], ["more", "plain"]]);
 }
 
 /** Milliseconds that the two machines work on each form. */
-function work(scale: Scale, outcomes: ReadonlyMap<string, Outcome>): SVGElement {
+function work(scale: Scale, outcomes: ReadonlyMap<string, Outcome>): HTMLElement {
+    const told = toldBy(outcomes);
     const lines = scale.forms.map((weighed) => {
-        const [write, compress] = [weighed.encode_us / 1_000, weighed.compress_us / 1_000];
-        const decode = outcomes.get(weighed.form)?.decodeTime;
-        const parts = [["compressed", write], ["plain", compress], ["decode", decode ?? 0]] as const;
-        const figure = [write, compress, ...(decode === undefined ? [] : [decode])].map(milliseconds).join(" + ") + " ms";
+        const outcome = outcomes.get(weighed.form);
+        const parts: [Kind, number][] = told.map(([step]) => [step, outcome?.server.get(step) ?? 0]);
+        parts.push(["main", weighed.encode_us / 1_000], ["more", weighed.compress_us / 1_000], ["client", outcome?.decodeTime ?? 0]);
+        const sum = parts.reduce((sum, [, took]) => sum + took, 0);
+        const figure = `${milliseconds(sum)} ms${outcome !== undefined && isUnread(weighed.form) ? " without decoding" : ""}`;
         return { name: names[weighed.form] ?? weighed.form, parts, figure };
     });
-    const label = "Milliseconds to write, compress and decode the answer in each form; the table before has the figures";
-    return bars(label, lines, [["compressed", "write"], ["plain", "compress"], ["decode", "decode, here"]]);
+    const label = "Milliseconds to make, write, compress and decode the answer in each form; the table before has the figures";
+    return bars(label, lines, [...told, ["main", "write"], ["more", "compress"], ["client", "decode, here"]]);
+}
+
+/** What the method tells of its own time, in words. */
+function toldBy(outcomes: ReadonlyMap<string, Outcome>): (readonly ["cursor" | "rows", string])[] {
+    const steps = [["cursor", "cursor"], ["rows", "rows"]] as const;
+    return steps.filter(([step]) => [...outcomes.values()].some((outcome) => outcome.server.has(step)));
 }

@@ -222,10 +222,10 @@ function inWords(outcome: Outcome): string {
 function times(outcome: Outcome): HTMLElement {
     const of = (name: string): string => milliseconds(outcome.server.get(name));
     // The method tells these two, if it knows.
-    const parts = ([["cursor", "of that, its database"], ["rows", "of that, the rows that it makes"]] as const).filter(([name]) => outcome.server.has(name));
+    const parts = ([["cursor", "the database's cursor"], ["rows", "rows of what that gave"]] as const).filter(([name]) => outcome.server.has(name));
     const rows: [string, string][] = [
         ["Server: method", of("call")],
-        ...parts.map(([name, words]): [string, string] => [`Server: ${words}`, of(name)]),
+        ...parts.map(([name, words]): [string, string] => [`Of that: ${words}`, of(name)]),
         ["Server: reads the call, writes the answer", of("encode")],
         ["Server: compresses", of("compress")],
         ["Server: CPU of all that", of("cpu")],

@@ -37,8 +37,10 @@ export function xmlAnswer(text: string): { value: unknown } | { fault: unknown }
 }
 
 function child(parent: Element | undefined, name: string): Element | undefined {
-    for (const found of parent?.children ?? []) if (found.localName === name) return found;
-    return undefined;
+    // One after the other: the list of children would be made for each.
+    let found = parent?.firstElementChild ?? undefined;
+    while (found !== undefined && found.localName !== name) found = found.nextElementSibling ?? undefined;
+    return found;
 }
 
 function read(value: Element | undefined): unknown {

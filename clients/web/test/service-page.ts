@@ -71,6 +71,8 @@ await test("a table is called for by the form, through each protocol", wide, asy
     assert.match(first ?? "", /^42 \d+ \d+ [0-9a-f]{6} \d+$/);
     const cpu = page.getByRole("row", { name: /Server: CPU of all that/ }).locator("td");
     assert.match((await cpu.textContent()) ?? "", /^\d/, "the header Server-Timing is read");
+    const cursor = page.getByRole("row", { name: /Of that: the database's cursor/ }).locator("td");
+    assert.ok(Number(await cursor.textContent()) > 0, "what the method tells is shown");
     await page.getByRole("button", { name: "Show 100 more of 1,000 rows" }).click();
     assert.equal(await page.locator("table.rows tbody tr").count(), 200);
 });
@@ -140,8 +142,9 @@ await test("the forms are compared, and the advice names a smaller one", narrow,
     const columns = await table.locator("thead th").allTextContents();
     for (const row of await table.locator("tbody tr").all()) {
         const [form, ...cells] = await row.locator("th, td").allTextContents();
-        for (const column of ["On the wire", "Server CPU, ms", "Decode, ms", "In all, ms"]) {
+        for (const column of ["Cursor, ms", "Rows, ms", "Write, ms", "Compress, ms", "On the wire", "Server CPU, ms", "Decode, ms", "In all, ms"]) {
             const cell = cells[columns.indexOf(column) - 1];
+            assert.ok(cell !== undefined, `${form} has no ${column}`);
             const isUnread = column === "Decode, ms" && ["Arrow", "Parquet"].includes(form);
             assert.match(cell, isUnread ? /^not read$/ : /^\d/, `${form}: ${column}`);
         }
