@@ -15,7 +15,7 @@ export function amfCall(method: string, args: readonly unknown[], version: Versi
     out.u16(version).u16(0).u16(1);
     writeName(method, out);
     writeName("/1", out);
-    // Its length, which nobody has to say.
+    // The packet does not say its length.
     out.u32(0xffff_ffff);
     out.u8(10).u32(args.length);
     for (const value of args) {

@@ -13,14 +13,14 @@ export interface Bar {
 }
 
 /** A bar that is more than so many times as long as the next one is drawn cut off, at so many times the next one. */
-const LONGEST = 3;
+const MOST_TIMES = 3;
 
 /** Bars whose names and figures stand above them, so that they have room on a phone. */
 export function bars(label: string, lines: readonly Bar[], legend: readonly (readonly [kind: Kind, name: string])[]): HTMLElement {
     const line = 40;
     const sizes = lines.map((bar) => bar.parts.reduce((sum, [, size]) => sum + size, 0));
     const [longest = 0, next = 0] = [...sizes].sort((a, b) => b - a);
-    const most = (next > 0 && longest > LONGEST * next ? LONGEST * next : longest) || 1;
+    const most = (next > 0 && longest > MOST_TIMES * next ? MOST_TIMES * next : longest) || 1;
     const share = (size: number): string => `${((size / most) * 100).toFixed(2)}%`;
     const made = lines.flatMap((bar, index) => {
         const top = index * line;

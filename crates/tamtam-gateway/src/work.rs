@@ -4,12 +4,13 @@ use std::time::{Duration, Instant};
 
 use crate::exchange::{self, Step};
 
-/// What a method spends its time on. Who knows tells it, and pages of the server are told: in the header `Server-Timing`, as
-/// `cursor` and `rows`, which are parts of `call`.
+/// What a method spends its time on. A handler that knows it tells it, and pages of the server get it: in the header
+/// `Server-Timing`, as `cursor` and `rows`, which are parts of `call`.
 ///
 /// It is told on the thread or task where the gateway runs the handler of [`Method::new`](crate::Method::new) and
-/// [`Method::blocking`](crate::Method::blocking), or the source of a [`RowStream`](crate::RowStream); elsewhere, and where nobody
-/// measures the call, what is told is dropped. The rows of a stream that are sent while the source is read come behind the header.
+/// [`Method::blocking`](crate::Method::blocking), or the source of a [`RowStream`](crate::RowStream). On other threads, and of a
+/// call that is not measured, what is told is dropped. A stream whose rows are sent while its source is at work has sent the header
+/// before.
 ///
 /// # Examples
 ///
@@ -33,7 +34,7 @@ pub enum Work {
 }
 
 impl Work {
-    /// Whether what is told of this call is told to anybody: what takes time to find out can be left out otherwise.
+    /// Whether this call is measured here. If it is not, what takes time to find out can be left out.
     #[must_use]
     pub fn is_timed() -> bool {
         exchange::is_measured()

@@ -56,7 +56,7 @@ export class Amf0Reader {
             case 7:
                 return this.#known.at(input.u16(), input);
             case 8:
-                // How many members there are, which nobody relies on.
+                // How many members there are, to reserve room.
                 input.u32();
                 return this.#object(depth);
             case 10: {

@@ -199,10 +199,10 @@ export class Amf3Reader {
 }
 
 /** The integers that AMF3 has; all other numbers are doubles. */
-const [LEAST, MOST] = [-(2 ** 28), 2 ** 28 - 1];
+const [LEAST_INTEGER, MOST_INTEGER] = [-(2 ** 28), 2 ** 28 - 1];
 
 /** The longest text, in bytes, and the longest list. */
-const LONGEST = 2 ** 28 - 1;
+const MOST_LENGTH = 2 ** 28 - 1;
 
 /** Writes a value of JSON, without references: a few bytes more, and all readers agree on them. */
 export function writeAmf3(value: unknown, out: Output): void {
@@ -210,14 +210,14 @@ export function writeAmf3(value: unknown, out: Output): void {
     else if (value === null) out.u8(NULL);
     else if (typeof value === "boolean") out.u8(value ? TRUE : FALSE);
     else if (typeof value === "number") {
-        const isInteger = Number.isInteger(value) && value >= LEAST && value <= MOST && !Object.is(value, -0);
+        const isInteger = Number.isInteger(value) && value >= LEAST_INTEGER && value <= MOST_INTEGER && !Object.is(value, -0);
         if (isInteger) out.u8(INTEGER).u29(value);
         else out.u8(DOUBLE).f64(value);
     } else if (typeof value === "string") {
         out.u8(STRING);
         text(value, out);
     } else if (Array.isArray(value)) {
-        if (value.length > LONGEST) throw new Error("a list is longer than AMF3 has lists");
+        if (value.length > MOST_LENGTH) throw new Error("a list is longer than AMF3 has lists");
         // No names.
         out.u8(ARRAY).u29(value.length * 2 + 1).u8(1);
         for (const item of value) writeAmf3(item, out);
@@ -235,6 +235,6 @@ export function writeAmf3(value: unknown, out: Output): void {
 
 function text(text: string, out: Output): void {
     const bytes = new TextEncoder().encode(text);
-    if (bytes.length > LONGEST) throw new Error("a text is longer than AMF3 has texts");
+    if (bytes.length > MOST_LENGTH) throw new Error("a text is longer than AMF3 has texts");
     out.u29(bytes.length * 2 + 1).raw(bytes);
 }

@@ -2,8 +2,8 @@
 
 const decoder = new TextDecoder();
 
-/** Up to so many letters a text of ASCII is faster made letter by letter. */
-const SHORT = 24;
+/** A text of ASCII with up to so many letters is made faster letter by letter. */
+const LETTER_BY_LETTER = 24;
 
 export class Input {
     readonly #bytes: Uint8Array<ArrayBuffer>;
@@ -75,7 +75,7 @@ export class Input {
     text(length: number): string {
         const begin = this.#take(length);
         const bytes = this.#bytes;
-        if (length <= SHORT) {
+        if (length <= LETTER_BY_LETTER) {
             let text = "";
             let at = begin;
             for (; at < this.#at && bytes[at] < 0x80; at++) text += String.fromCharCode(bytes[at]);

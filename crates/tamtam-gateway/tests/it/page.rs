@@ -170,7 +170,7 @@ fn a_method_tells_what_it_has_spent_its_time_on() {
         // The one before has told its own call alone.
         let (given, times) = told(&server, "silent").await;
         assert_eq!((given, of(&times, "rows")), (json!(true), None));
-        // Nobody measures this one.
+        // A call that is not of a page is not measured.
         let call = r#"{"jsonrpc":"2.0","method":"Told.task","id":1}"#;
         let answered = server.post("/jsonrpc", "application/json", call).await;
         assert_eq!(answered.json()["result"], json!(false));
