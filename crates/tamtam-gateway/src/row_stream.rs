@@ -85,14 +85,6 @@ impl RowStream {
     /// # Errors
     /// If the source fails, or the table takes more than [`MOST_GATHERED_BYTES`](RowStream::MOST_GATHERED_BYTES).
     pub(crate) async fn gather(self) -> Result<Rows, Fault> {
-        // The method is at work until its last row is there.
-        let begun = exchange::begin();
-        let gathered = self.gather_parts().await;
-        exchange::end(Step::Call, begun);
-        gathered
-    }
-
-    async fn gather_parts(self) -> Result<Rows, Fault> {
         let mut all = Rows::empty(self.schema.clone());
         let mut parts = self.start();
         while let Some(part) = parts.next().await? {
@@ -193,6 +185,14 @@ impl Parts {
     /// # Errors
     /// If the source failed.
     pub(crate) async fn next(&mut self) -> Result<Option<Rows>, Fault> {
+        // The method is at work until its last row is there.
+        let begun = exchange::begin();
+        let part = self.wait().await;
+        exchange::end(Step::Call, begun);
+        part
+    }
+
+    async fn wait(&mut self) -> Result<Option<Rows>, Fault> {
         if let Some(part) = self.taken.recv().await {
             return Ok(Some(part));
         }

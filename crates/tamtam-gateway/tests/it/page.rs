@@ -1,6 +1,7 @@
 //! The service browser, as a browser gets it; what it does is tested in one.
 
 use std::hint::black_box;
+use std::thread;
 use std::time::Duration;
 
 use serde_json::json;
@@ -132,6 +133,8 @@ fn a_method_tells_what_it_has_spent_its_time_on() {
             let schema = Schema::new([Field::new("n", Kind::U8)]).unwrap();
             let rows = Rows::new(schema.clone(), [Column::from(vec![7_u8])]).unwrap();
             Ok::<_, Fault>(RowStream::new(schema, move |sink| {
+                // As long as it says.
+                thread::sleep(Duration::from_micros(4_500));
                 tell();
                 Ok(sink.send(rows)?)
             }))
@@ -162,6 +165,9 @@ fn a_method_tells_what_it_has_spent_its_time_on() {
             assert_eq!(given, result, "{method}");
             assert_eq!(of(&times, "cursor"), Some(3.5), "{method}: {times:?}");
             assert_eq!(of(&times, "rows"), Some(1.0), "{method}: {times:?}");
+            if method == "stream" {
+                assert!(of(&times, "call").unwrap() >= 4.5, "{times:?}");
+            }
         }
         let (_, times) = told(&server, "timed").await;
         let (rows, call) = (of(&times, "rows").unwrap(), of(&times, "call").unwrap());
