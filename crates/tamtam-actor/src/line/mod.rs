@@ -541,14 +541,9 @@ impl Line {
                 (deadline, until) => deadline.or(until),
             };
             let is_over = || has_come() || vigil::calls() != calls;
-            // SAFETY: this is the keeper.
-            let sources = unsafe { self.sources() };
-            if !sources.is_empty() {
-                self.sleep_at_words(&sources, until, is_over);
-                // They may be given up while they are not waited for.
-                drop(sources);
-                // SAFETY: this is the keeper, between turns.
-                if unsafe { self.look_at_words() } || has_come() {
+            // SAFETY: this is the keeper, between turns.
+            if unsafe { self.wait_at_words(until, is_over) } {
+                if has_come() {
                     return true;
                 }
                 if deadline.is_some_and(|deadline| deadline <= Instant::now()) {

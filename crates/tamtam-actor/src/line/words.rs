@@ -67,12 +67,22 @@ impl Line {
         })
     }
 
+    /// Whether there is anything to wait for at words.
+    ///
+    /// # Safety
+    ///
+    /// The caller is the keeper.
+    unsafe fn waits_at_words(&self) -> bool {
+        // SAFETY: the caller is the keeper.
+        unsafe { self.with_listed(|listed| !listed.is_empty()) }
+    }
+
     /// What the keeper waits for at words, without what was given up.
     ///
     /// # Safety
     ///
     /// The caller is the keeper.
-    pub(super) unsafe fn sources(&self) -> Vec<Arc<SharedSource>> {
+    unsafe fn sources(&self) -> Vec<Arc<SharedSource>> {
         let mut sources = Vec::new();
         let mut gone = Vec::new();
         // SAFETY: the caller is the keeper; what is given up is dropped below.
@@ -100,11 +110,15 @@ impl Line {
     ///
     /// The caller is the keeper, between turns.
     pub(super) unsafe fn look_at_words(&self) -> bool {
-        // SAFETY: the caller is the keeper.
-        let is_empty = unsafe { self.with_listed(|listed| listed.is_empty()) };
-        if is_empty {
-            return false;
-        }
+        // SAFETY: the caller is the keeper, between turns.
+        unsafe { self.waits_at_words() && self.look_at_each() }
+    }
+
+    /// # Safety
+    ///
+    /// As [`look_at_words`](Line::look_at_words).
+    #[cold]
+    unsafe fn look_at_each(&self) -> bool {
         // SAFETY: the caller is the keeper.
         let sources = unsafe { self.sources() };
         let ready: Vec<&Arc<SharedSource>> =
@@ -129,13 +143,46 @@ impl Line {
         !woken.is_empty()
     }
 
+    /// Waits at words and for mail, and wakes the listeners of what is ready then; `false`, at once, where there is nothing to wait for at words.
+    ///
+    /// # Safety
+    ///
+    /// The caller is the keeper, between turns.
+    #[inline]
+    pub(super) unsafe fn wait_at_words(
+        &self,
+        until: Option<Instant>,
+        is_over: impl Fn() -> bool,
+    ) -> bool {
+        // SAFETY: the caller is the keeper, between turns.
+        unsafe { self.waits_at_words() && self.wait_at_each(until, &is_over) }
+    }
+
+    /// # Safety
+    ///
+    /// As [`wait_at_words`](Line::wait_at_words).
+    #[cold]
+    unsafe fn wait_at_each(&self, until: Option<Instant>, is_over: &dyn Fn() -> bool) -> bool {
+        // SAFETY: the caller is the keeper.
+        let sources = unsafe { self.sources() };
+        if sources.is_empty() {
+            return false;
+        }
+        self.sleep_at_words(&sources, until, is_over);
+        // They may be given up while they are not waited for.
+        drop(sources);
+        // SAFETY: the caller is the keeper, between turns.
+        unsafe { self.look_at_words() };
+        true
+    }
+
     /// Looks a while, then sleeps in the keeper's list and at the words of these sources, until `is_over`, one of the sources is ready, or the
     /// deadline.
-    pub(super) fn sleep_at_words(
+    fn sleep_at_words(
         &self,
         sources: &[Arc<SharedSource>],
         until: Option<Instant>,
-        is_over: impl Fn() -> bool,
+        is_over: &dyn Fn() -> bool,
     ) {
         let is_any_ready = || sources.iter().any(|source| source.is_ready());
         let mut patience = self.bell.habit().begin(self.wait, until);

@@ -34,6 +34,8 @@ thread_local! {
     static THREAD: RefCell<Unflushed> = const { RefCell::new(Unflushed::none()) };
     /// A thread that has no other place for it is to look before its next turn.
     static IS_NOTED: Cell<bool> = const { Cell::new(false) };
+    /// Whether this thread is at a batch: what is asked before each sleep costs a load where there is none.
+    static HAS_BEGUN: Cell<bool> = const { Cell::new(false) };
 }
 
 /// What this thread has not flushed.
@@ -116,7 +118,16 @@ impl Unflushed {
     }
 
     /// Flushes, since this thread is about to sleep or to wait.
+    #[inline]
     pub(crate) fn flush_all() {
+        if HAS_BEGUN.get() {
+            Self::flush_batch();
+        }
+    }
+
+    #[cold]
+    fn flush_batch() {
+        HAS_BEGUN.set(false);
         let taken = Self::with(|thread| {
             thread.begun.take()?;
             Some(core::mem::take(&mut thread.left))
@@ -146,6 +157,7 @@ pub fn flush_later(
         if thread.begun.is_none() {
             // A handler that goes on for long when it has answered does not keep its answer.
             thread.begun = note().then(Instant::now);
+            HAS_BEGUN.set(thread.begun.is_some());
             return None;
         }
         if !thread.left.iter().any(is_this) {
