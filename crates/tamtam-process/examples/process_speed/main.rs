@@ -1,13 +1,20 @@
-//! How fast is an actor in a process of its own, beside one on a thread? Run it in release mode, on a machine with two idle cores:
+//! How fast is an actor in a process of its own, beside one on a thread, and beside a loop over a socket that someone writes by hand? Run it in
+//! release mode, on a machine with two idle cores:
 //!
 //!     cargo run --release -p tamtam-process --example process_speed [WAY]
+
+#[cfg(target_os = "linux")]
+mod framed;
 
 #[cfg(target_os = "linux")]
 fn main() -> Result<(), Box<dyn std::error::Error + Send + Sync>> {
     tamtam_process::start(|workers| {
         workers.add::<linux::Sum>();
     });
-    linux::measure(std::env::args().nth(1).as_deref())
+    match std::env::args().nth(1).as_deref() {
+        Some(framed::ANSWERS) => framed::answer(),
+        way => linux::measure(way),
+    }
 }
 
 #[cfg(not(target_os = "linux"))]
@@ -25,7 +32,9 @@ mod linux {
     use tamtam_actor::{Actor, Address, Context, Pool, Reply, Worker};
     use tamtam_process::{Process, Remote};
 
-    type Outcome<T = ()> = Result<T, Box<dyn Error + Send + Sync>>;
+    use crate::framed;
+
+    pub(crate) type Outcome<T = ()> = Result<T, Box<dyn Error + Send + Sync>>;
 
     const RUNS: usize = 7;
     const TELLS: u64 = 200_000;
@@ -190,6 +199,17 @@ mod linux {
         let thread = Worker::new();
         let worker = thread.spawn(Sum(0));
         let pool = Pool::with_threads(1);
+        if way.is_none_or(|way| "many".starts_with(way)) {
+            for batches in [false, true] {
+                let how = if batches { "in batches" } else { "one by one" };
+                let mut socket = framed::Asker::start(batches)?;
+                show(
+                    &format!("a loop over a socket, {how}, 64 at once"),
+                    ASKS,
+                    || socket.ask(ASKS, 64),
+                )?;
+            }
+        }
         for (name, sum) in [("process", &process), ("worker", &worker)] {
             let is_wanted = |what: &str| way.is_none_or(|way| what.starts_with(way));
             if is_wanted("tells") {
