@@ -171,7 +171,7 @@ impl Gateway {
     }
 
     /// Looks at the answer of one call in so many, after it was sent, and tells at `/advice` what another form of it would
-    /// save. 0 looks at none, which is the default. However many calls there are, looking takes at most a 200th of one
+    /// save. 0 looks at none, which is the default. However many calls there are, looking takes at most a 400th of one
     /// processor's time, over a while: what comes beyond that is left out, and counted.
     #[must_use]
     pub fn advice(mut self, one_call_in: u64) -> Gateway {

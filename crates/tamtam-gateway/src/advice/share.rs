@@ -5,7 +5,7 @@ use std::time::{Duration, Instant};
 
 /// Of one processor it takes at most one part in so many, over a while: a server that answers 50,000 calls a second would otherwise
 /// look at 50 answers, each of which costs as much as dozens of calls.
-const ONE_IN: u32 = 200;
+const ONE_IN: u32 = 400;
 
 /// So much of a processor it may take at once, of what it has not taken before.
 const AT_ONCE: Duration = Duration::from_millis(50);
