@@ -72,7 +72,16 @@ impl<S: sealed::Shareable> Shareable for S {}
 ///
 /// # Examples
 ///
-/// See [`Properties::set_receiver`].
+/// ```
+/// # #[cfg(target_os = "linux")] {
+/// use tamtam_ipc::{GetSharedError, HandOver, Properties};
+///
+/// fn wait_and_take<R: HandOver>(settings: &Properties, name: &str) -> Result<R, GetSharedError> {
+///     settings.wait_changed(name, 0);
+///     settings.take_receiver(name)
+/// }
+/// # }
+/// ```
 pub trait HandOver: sealed::HandOver {}
 
 impl<R: sealed::HandOver> HandOver for R {}

@@ -127,7 +127,7 @@ impl Serialize for Huge {
 #[test]
 fn memory_larger_than_any_machine_has_is_not_mapped() {
     let pool = Pool::with_threads(1);
-    let (far, links) = keeper::<SharedBytes, Huge>(&pool, Link::builder());
+    let (far, links) = keeper::<Slot<u64>, Huge>(&pool, Link::builder());
     for bytes in [1 << 40, i64::MAX as u64 & !4095] {
         let seals = SealFlags::SHRINK | SealFlags::GROW | SealFlags::SEAL;
         let answer = far.ask(|reply| Keep::One(Huge { bytes, seals }, reply));
@@ -141,7 +141,7 @@ fn memory_larger_than_any_machine_has_is_not_mapped() {
 #[test]
 fn memory_that_can_still_become_larger_is_not_attached() {
     let pool = Pool::with_threads(1);
-    let (far, _links) = keeper::<SharedBytes, Huge>(&pool, Link::builder());
+    let (far, _links) = keeper::<Slot<u64>, Huge>(&pool, Link::builder());
     let (bytes, seals) = (1 << 16, SealFlags::SHRINK);
     match far.ask(|reply| Keep::One(Huge { bytes, seals }, reply)) {
         Err(AskError::NotDecodable(failure)) => {
