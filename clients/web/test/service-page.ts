@@ -95,6 +95,8 @@ await test("the same values go out and come back in each protocol", narrow, asyn
         await tree.getByText("4 2 members").click();
         await tree.getByText('ü: "🥁 & <b>"').waitFor();
         await tree.getByText("again list of 2").click();
+        // The list opens after the click.
+        await tree.getByText(': "a"').nth(1).waitFor();
         assert.equal(await tree.getByText(': "a"').count(), 2, way);
         await tree.getByText("nothing: null").waitFor();
     }
