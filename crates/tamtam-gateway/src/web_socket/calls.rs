@@ -1,7 +1,7 @@
 //! What a client calls over a WebSocket: methods of services, and those of the connection itself.
 
 use std::collections::BTreeMap;
-use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 
 use bytes::Bytes;
@@ -21,7 +21,7 @@ pub(super) struct Client {
     caller: Mutex<Caller>,
     subscriptions: Mutex<BTreeMap<u64, Subscription>>,
     /// Whether binary frames are those of a link.
-    pub(super) has_link: AtomicBool,
+    has_link: bool,
     ids: AtomicU64,
     /// Told when one of the subscriptions has something.
     pub(super) more: Arc<Notify>,
@@ -34,12 +34,12 @@ pub(super) struct Answered {
 }
 
 impl Client {
-    pub(super) fn new(shared: Arc<Shared>, caller: Caller) -> Arc<Client> {
+    pub(super) fn new(shared: Arc<Shared>, caller: Caller, has_link: bool) -> Arc<Client> {
         Arc::new(Client {
             shared,
             caller: Mutex::new(caller),
             subscriptions: Mutex::default(),
-            has_link: AtomicBool::new(false),
+            has_link,
             ids: AtomicU64::new(0),
             more: Arc::default(),
         })
@@ -142,7 +142,7 @@ impl Frame<'_> {
         };
         let wish: Wish = arguments.read()?;
         let client = self.client;
-        if client.has_link.load(Ordering::Relaxed) && wish.form == PushForm::Packed {
+        if client.has_link && wish.form == PushForm::Packed {
             return Err(Fault::arguments(
                 "the binary frames of this connection are those of a link: subscribe to packed rows over a connection to /socket",
             ));

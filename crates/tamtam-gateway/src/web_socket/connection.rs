@@ -4,7 +4,6 @@ use std::collections::VecDeque;
 use std::future::{Future, poll_fn};
 use std::pin::Pin;
 use std::sync::Arc;
-use std::sync::atomic::Ordering;
 use std::task::{Context, Poll};
 use std::time::Instant;
 
@@ -57,27 +56,21 @@ impl Connection {
         shared: Arc<Shared>,
         caller: Caller,
         socket: WebSocket,
+        link: Option<CarriedLink>,
         held: Option<Held>,
         lasts: Lasts,
     ) -> Connection {
         Connection {
             socket: PacedSocket::new(socket, shared.metrics.held.clone()),
-            client: Client::new(shared, caller),
+            client: Client::new(shared, caller, link.is_some()),
             calls: FuturesUnordered::new(),
             answers: VecDeque::new(),
             holds_answer: false,
             turn: 0,
-            link: None,
+            link,
             held,
             lasts,
         }
-    }
-
-    /// The same, with a link in its binary frames.
-    pub(super) fn with_link(mut self, link: CarriedLink) -> Connection {
-        self.client.has_link.store(true, Ordering::Relaxed);
-        self.link = Some(link);
-        self
     }
 
     /// Its client may read nothing for as long as one with subscriptions may.

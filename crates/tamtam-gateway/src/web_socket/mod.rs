@@ -41,7 +41,7 @@ pub(crate) async fn open(shared: Arc<Shared>, request: Request) -> Response {
     let held = held(&parts);
     let serving = Arc::clone(&shared);
     upgrade(&shared, parts, None, move |socket, lasts| async move {
-        let connection = Connection::new(serving, caller, socket, held, lasts);
+        let connection = Connection::new(serving, caller, socket, None, held, lasts);
         connection.be_lenient();
         connection.run().await;
     })
@@ -72,8 +72,8 @@ pub(crate) async fn open_link(shared: Arc<Shared>, name: String, request: Reques
             protocol: Protocol::WebSocket,
             ..caller
         };
-        let connection =
-            Connection::new(Arc::clone(&serving), caller, socket, held, lasts).with_link(link);
+        let link = Some(link);
+        let connection = Connection::new(Arc::clone(&serving), caller, socket, link, held, lasts);
         if let Some(end) = refused {
             return connection.close(end).await;
         }
