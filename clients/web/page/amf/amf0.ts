@@ -1,7 +1,7 @@
 // Values of AMF0, as this server writes them, and of what JSON has.
 
 import { Amf3Reader } from "./amf3.js";
-import { Input, Known, MOST_DEPTH, setMember } from "./input.js";
+import { Input, Known, setMember } from "./input.js";
 import type { Output } from "./output.js";
 
 /** The marker behind which a value of AMF3 follows. */
@@ -37,7 +37,7 @@ export class Amf0Reader {
 
     value(depth: number): unknown {
         const input = this.#input;
-        if (depth > MOST_DEPTH) throw input.error(`values are more than ${MOST_DEPTH} levels within each other`);
+        input.checkDepth(depth);
         const start = input.at;
         const marker = input.u8();
         switch (marker) {

@@ -1,6 +1,6 @@
 // Values of AMF3, as a table and a call have them: read with all that this server writes, written of what JSON has.
 
-import { Input, Known, MOST_DEPTH, setMember } from "./input.js";
+import { Input, Known, setMember } from "./input.js";
 import type { Output } from "./output.js";
 
 const UNDEFINED = 0;
@@ -50,7 +50,7 @@ export class Amf3Reader {
 
     value(depth: number): unknown {
         const input = this.#input;
-        if (depth > MOST_DEPTH) throw input.error(`values are more than ${MOST_DEPTH} levels within each other`);
+        input.checkDepth(depth);
         const start = input.at;
         const marker = input.u8();
         switch (marker) {

@@ -29,6 +29,11 @@ export class Input {
         return new Error(`the answer is not the AMF that this page reads: at byte ${at}: ${what}`);
     }
 
+    /** Throws where values are too deep within each other. */
+    checkDepth(depth: number): void {
+        if (depth > MOST_DEPTH) throw this.error(`values are more than ${MOST_DEPTH} levels within each other`);
+    }
+
     #take(length: number): number {
         const at = this.#at;
         if (length > this.left) throw this.error(`it is cut off: ${length} bytes are to come, and ${this.left} are left`);
@@ -99,7 +104,7 @@ export class Input {
 }
 
 /** Levels of values within each other. */
-export const MOST_DEPTH = 100;
+const MOST_DEPTH = 100;
 
 /** Gives an object a member, whatever its name is. */
 export function setMember(object: Record<string, unknown>, name: string, value: unknown): void {
