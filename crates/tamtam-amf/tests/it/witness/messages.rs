@@ -54,42 +54,19 @@ fn message(who: Who) -> impl Strategy<Value = amf3::Value> {
             )
         })
     };
-    let optional = |member| proptest::option::of(member);
+    let optional = |member| proptest::option::of(member).boxed();
     // An id and a time both make up where they are missing.
-    let members = (
+    let members = vec![
         optional(body.boxed()),
-        optional(id("clientId").boxed()),
+        optional(id("clientId")),
         optional(destination.boxed()),
         optional(headers.boxed()),
-        id("messageId"),
-        time("timestamp"),
+        id("messageId").prop_map(Some).boxed(),
+        time("timestamp").prop_map(Some).boxed(),
         optional(time("timeToLive").boxed()),
-        optional(id("correlationId").boxed()),
-        1_i32..1000,
-    );
-    (kind, members).prop_map(|(class, members)| {
-        let (
-            body,
-            client,
-            destination,
-            headers,
-            id,
-            timestamp,
-            time_to_live,
-            correlation,
-            operation,
-        ) = members;
-        let (id, timestamp) = (Some(id), Some(timestamp));
-        let members = [
-            body,
-            client,
-            destination,
-            headers,
-            id,
-            timestamp,
-            time_to_live,
-            correlation,
-        ];
+        optional(id("correlationId")),
+    ];
+    (kind, members, 1_i32..1000).prop_map(|(class, members, operation)| {
         let mut members: Vec<_> = members.into_iter().flatten().collect();
         // In the order in which they are written: ids of bytes come after all others of their class.
         members.sort_by_key(|(name, _)| (name.starts_with("correlation"), name.ends_with("Bytes")));
