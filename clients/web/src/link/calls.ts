@@ -75,11 +75,6 @@ export class Calls {
         this.#carrier = carrier;
     }
 
-    /** How much is kept: for tests that nothing is left behind. */
-    get kept(): number {
-        return this.#pending.size + this.#listeners.size;
-    }
-
     call(method: string, params: unknown, options: AskOptions): Promise<unknown> {
         return this.#call(method, params, options, (result) => result);
     }
