@@ -93,10 +93,12 @@ mod tests {
         share.take(AT_ONCE, later);
         assert!(!share.is_left(later));
         assert!(share.is_left(later + Duration::from_millis(1)));
-        // One that takes long is paid for afterwards.
-        share.take(Duration::from_secs(1), later);
-        assert!(!share.is_left(later + Duration::from_secs(199)));
-        assert!(share.is_left(later + Duration::from_secs(201)));
+        // One that takes long is paid for afterwards: what was taken is then within the share of the time that has passed.
+        let look = Duration::from_secs(1);
+        share.take(look, later);
+        let paid = later + ONE_IN * look;
+        assert!(!share.is_left(paid - Duration::from_millis(1)));
+        assert!(share.is_left(paid + Duration::from_millis(1)));
     }
 
     #[test]
