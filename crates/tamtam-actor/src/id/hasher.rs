@@ -42,6 +42,7 @@ mod tests {
 
     /// A table takes seven bits from the top, and places from the bottom.
     #[test]
+    #[cfg_attr(miri, ignore = "it only computes")]
     fn numbers_are_spread_however_far_apart_they_are() {
         let hasher = BuildHasherDefault::<NumberHasher>::new();
         for (distance, least) in [

@@ -50,6 +50,7 @@ mod tests {
     use super::*;
 
     #[test]
+    #[cfg_attr(miri, ignore = "it takes minutes there, of safe code")]
     fn what_is_taken_out_is_gone_and_the_memory_of_a_rush_with_it() {
         let mut table = ActorTable::new();
         let ids: Vec<ActorId> = (0..10_000).map(|_| ActorId::next()).collect();
