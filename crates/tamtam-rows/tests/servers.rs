@@ -2,9 +2,11 @@
 //! database in which tables may be made, in `TAMTAM_MYSQL_URL` or `TAMTAM_POSTGRES_URL`, and run with `-- --ignored`.
 
 use std::future::Future;
+use std::time::{Duration, Instant};
 
-use sqlx::{Connection, Executor, MySqlConnection, PgConnection};
-use tamtam_rows::database::{DatabaseError, Parts, SAMPLE_ROWS, fetch};
+use sqlx::query::Query;
+use sqlx::{Connection, Executor, IntoArguments, MySqlConnection, PgConnection};
+use tamtam_rows::database::{DatabaseError, Parts, ReadTimes, SAMPLE_ROWS, Source, fetch};
 use tamtam_rows::{Field, Kind, Rows, Schema, Unit, Value, Zone};
 
 fn run<T>(work: impl Future<Output = T>) -> T {
@@ -49,6 +51,45 @@ const DECIMAL_4: Kind = Kind::Decimal {
 };
 const LOCAL: Kind = Kind::Timestamp(Unit::Microsecond, Zone::Local);
 const UTC: Kind = Kind::Timestamp(Unit::Microsecond, Zone::Utc);
+
+/// Asks a query whose server waits for so long twice: for all rows at once, and for their parts. That wait is the database's, and
+/// what is told apart is the time that passed.
+async fn the_time_is_told_apart<DB, C, A>(
+    connection: &mut C,
+    query: impl Fn() -> Query<'static, DB, A>,
+    wait: Duration,
+) where
+    DB: Source,
+    C: Connection<Database = DB>,
+    A: IntoArguments<'static, DB> + Send + 'static,
+    for<'e> &'e mut C: Executor<'e, Database = DB>,
+{
+    let is_told_apart = |times: ReadTimes, begun: Instant| {
+        let passed = begun.elapsed();
+        assert!(times.cursor >= wait, "{times:?} of {passed:?}");
+        assert!(times.rows > Duration::ZERO, "{times:?} of {passed:?}");
+        assert!(
+            times.cursor + times.rows <= passed,
+            "{times:?} of {passed:?}"
+        );
+    };
+    let begun = Instant::now();
+    let parts = Parts::open(connection, query()).await.unwrap();
+    let (rows, times) = parts.read_all_timed().await.unwrap();
+    is_told_apart(times, begun);
+    assert_eq!(rows.len(), 3 * SAMPLE_ROWS);
+
+    let begun = Instant::now();
+    let parts = Parts::open(connection, query()).await.unwrap();
+    let mut parts = parts.part_rows(SAMPLE_ROWS);
+    let (mut count, mut all) = (0, ReadTimes::default());
+    while let Some((part, times)) = parts.next_part_timed().await.unwrap() {
+        count += part.len();
+        all += times;
+    }
+    is_told_apart(all, begun);
+    assert_eq!(count, rows.len());
+}
 
 /// The article's table, and its query.
 #[test]
@@ -280,6 +321,36 @@ fn mysql_rows_come_in_parts() {
             );
         }
         assert_eq!(expected.next(), None);
+    });
+}
+
+#[test]
+#[ignore = "needs a server of MySQL or MariaDB"]
+fn mysql_tells_what_the_database_took() {
+    run(async {
+        let wait = Duration::from_millis(50);
+        let sql = format!(
+            "select seq, sleep(if(seq = 1, {}, 0)) from seq_1_to_{}",
+            wait.as_secs_f64(),
+            3 * SAMPLE_ROWS
+        );
+        let sql: &'static str = sql.leak();
+        the_time_is_told_apart(&mut mysql().await, || sqlx::query(sql), wait).await;
+    });
+}
+
+#[test]
+#[ignore = "needs a server of PostgreSQL"]
+fn postgres_tells_what_the_database_took() {
+    run(async {
+        let wait = Duration::from_millis(50);
+        let sql = format!(
+            "select number from pg_sleep({}), generate_series(1, {}) number",
+            wait.as_secs_f64(),
+            3 * SAMPLE_ROWS
+        );
+        let sql: &'static str = sql.leak();
+        the_time_is_told_apart(&mut postgres().await, || sqlx::query(sql), wait).await;
     });
 }
 

@@ -2,7 +2,7 @@
 
 use std::fmt;
 use std::future::Future;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use anyhow::{Context, Result, bail};
 use rusqlite::OpenFlags;
@@ -112,16 +112,13 @@ impl Database {
                 if statement.column_count() == 0 {
                     bail!("the query gives no columns: it has to be a SELECT");
                 }
-                let begun = Instant::now();
                 let mut cursor = match schema {
                     Some(schema) => SqliteCursor::with_schema(&mut statement, [], schema)?,
                     None => SqliteCursor::open(&mut statement, [])?,
                 };
-                let mut opened = begun.elapsed();
                 taker.begin(cursor.schema())?;
                 if taker.is_timed() {
-                    while let Some((part, mut times)) = cursor.next_part_timed()? {
-                        times.cursor += std::mem::take(&mut opened);
+                    while let Some((part, times)) = cursor.next_part_timed()? {
                         taker.took(times);
                         taker.take(part)?;
                     }
@@ -151,27 +148,22 @@ impl Database {
         sql: &str,
         schema: Option<Schema>,
     ) -> Result<(Rows, ReadTimes)> {
-        let begun = Instant::now();
-        let (rows, mut times, opened) = match &mut self.kind {
+        match &mut self.kind {
             Open::Sqlite(connection) => {
                 let mut statement = connection.prepare_cached(sql).context("the query failed")?;
                 let cursor = match schema {
                     Some(schema) => SqliteCursor::with_schema(&mut statement, [], schema)?,
                     None => SqliteCursor::open(&mut statement, [])?,
                 };
-                let opened = begun.elapsed();
-                let (rows, times) = cursor.read_all_timed()?;
-                (rows, times, opened)
+                Ok(cursor.read_all_timed()?)
             }
             Open::MySql(runtime, connection) => {
-                runtime.block_on(all_timed(connection, sqlx::query(sql), schema))?
+                runtime.block_on(all_timed(connection, sqlx::query(sql), schema))
             }
             Open::Postgres(runtime, connection) => {
-                runtime.block_on(all_timed(connection, sqlx::query(sql), schema))?
+                runtime.block_on(all_timed(connection, sqlx::query(sql), schema))
             }
-        };
-        times.cursor += opened;
-        Ok((rows, times))
+        }
     }
 
     /// All rows of a query, as one table.
@@ -272,13 +264,10 @@ where
     A: IntoArguments<'q, DB> + Send + 'q,
     for<'e> &'e mut C: Executor<'e, Database = DB>,
 {
-    let clock = Instant::now();
     let mut parts = begun(connection, query, schema).await?;
-    let mut opened = clock.elapsed();
     taker.begin(parts.schema())?;
     if taker.is_timed() {
-        while let Some((part, mut times)) = parts.next_part_timed().await? {
-            times.cursor += std::mem::take(&mut opened);
+        while let Some((part, times)) = parts.next_part_timed().await? {
             taker.took(times);
             taker.take(part)?;
         }
@@ -304,21 +293,17 @@ where
     Ok(begun(connection, query, schema).await?.read_all().await?)
 }
 
-/// With how long the rows took, and how long it took before to open the query, which reads the first of them.
 async fn all_timed<'s, 'q: 's, DB, C, A>(
     connection: &'s mut C,
     query: sqlx::query::Query<'q, DB, A>,
     schema: Option<Schema>,
-) -> Result<(Rows, ReadTimes, Duration)>
+) -> Result<(Rows, ReadTimes)>
 where
     DB: Source,
     C: Connection<Database = DB>,
     A: IntoArguments<'q, DB> + Send + 'q,
     for<'e> &'e mut C: Executor<'e, Database = DB>,
 {
-    let clock = Instant::now();
     let parts = begun(connection, query, schema).await?;
-    let opened = clock.elapsed();
-    let (rows, times) = parts.read_all_timed().await?;
-    Ok((rows, times, opened))
+    Ok(parts.read_all_timed().await?)
 }

@@ -1,8 +1,9 @@
 //! Queries whose rows come in parts, from any server.
 
-use std::fmt;
 use std::future::poll_fn;
 use std::pin::Pin;
+use std::time::{Duration, Instant};
+use std::{fmt, mem};
 
 use futures_core::Stream;
 use sqlx::query::Query;
@@ -110,6 +111,8 @@ pub struct Parts<'s, DB: Source> {
     /// Whether each row may have other columns than the one before.
     checks_each: bool,
     is_done: bool,
+    /// How long it took to run the query and to read the sample, until it is told with the first rows.
+    opening: Duration,
 }
 
 impl<'s, DB: Source> Parts<'s, DB> {
@@ -129,10 +132,11 @@ impl<'s, DB: Source> Parts<'s, DB> {
         A: IntoArguments<'q, DB> + Send + 'q,
         for<'e> &'e mut C: Executor<'e, Database = DB>,
     {
+        let begun = Instant::now();
         // Asked first, since a query without rows says nothing of its columns later.
         let statement = connection.prepare(query.sql()).await?;
         let stream = query.fetch(connection);
-        Parts::begin(stream, statement.columns(), None, false).await
+        Parts::begin(begun, stream, statement.columns(), None, false).await
     }
 
     /// Runs a query for rows with this schema, whose columns count, not their names. A value that does not fit is an
@@ -153,9 +157,10 @@ impl<'s, DB: Source> Parts<'s, DB> {
         A: IntoArguments<'q, DB> + Send + 'q,
         for<'e> &'e mut C: Executor<'e, Database = DB>,
     {
+        let begun = Instant::now();
         let statement = connection.prepare(query.sql()).await?;
         let stream = query.fetch(connection);
-        Parts::begin(stream, statement.columns(), Some(schema), false).await
+        Parts::begin(begun, stream, statement.columns(), Some(schema), false).await
     }
 
     /// The rows of a stream that is already there, such as that of `sqlx::query(..).fetch(&pool)`. Without rows it has
@@ -170,10 +175,11 @@ impl<'s, DB: Source> Parts<'s, DB> {
         stream: impl Stream<Item = Result<DB::Row, sqlx::Error>> + Send + 's,
     ) -> Result<Parts<'s, DB>, DatabaseError> {
         // It may be of several statements, whose rows differ.
-        Parts::begin(Box::pin(stream), &[], None, true).await
+        Parts::begin(Instant::now(), Box::pin(stream), &[], None, true).await
     }
 
     async fn begin(
+        begun: Instant,
         mut stream: RowStream<'s, DB::Row>,
         prepared: &[DB::Column],
         schema: Option<Schema>,
@@ -209,6 +215,7 @@ impl<'s, DB: Source> Parts<'s, DB> {
             part_rows: PART_ROWS,
             checks_each,
             is_done,
+            opening: begun.elapsed(),
         })
     }
 
@@ -236,8 +243,8 @@ impl<'s, DB: Source> Parts<'s, DB> {
         self.part(&mut Unwatched).await
     }
 
-    /// As [`next_part`](Parts::next_part), with how long that took. What [`open`](Parts::open) and the like took to read the
-    /// first rows is not in it.
+    /// As [`next_part`](Parts::next_part), with how long that took: the first time with what [`open`](Parts::open) and the like
+    /// took, as the database's.
     ///
     /// # Cancel safety
     /// As [`next_part`](Parts::next_part).
@@ -247,7 +254,7 @@ impl<'s, DB: Source> Parts<'s, DB> {
     pub async fn next_part_timed(&mut self) -> Result<Option<(Rows, ReadTimes)>, DatabaseError> {
         let mut watch = Stopwatch::start(1);
         let part = self.part(&mut watch).await?;
-        Ok(part.map(|part| (part, watch.stop())))
+        Ok(part.map(|part| (part, watch.stop_behind(mem::take(&mut self.opening)))))
     }
 
     async fn part(&mut self, watch: &mut impl Watch) -> Result<Option<Rows>, DatabaseError> {
@@ -281,7 +288,7 @@ impl<'s, DB: Source> Parts<'s, DB> {
     pub async fn read_all_timed(mut self) -> Result<(Rows, ReadTimes), DatabaseError> {
         let mut watch = Stopwatch::start(1);
         let rows = self.all(&mut watch).await?;
-        Ok((rows, watch.stop()))
+        Ok((rows, watch.stop_behind(self.opening)))
     }
 
     async fn all(&mut self, watch: &mut impl Watch) -> Result<Rows, DatabaseError> {

@@ -4,7 +4,7 @@ use std::time::{Duration, Instant};
 
 /// How long it took to read rows: what the database took, and what their columns took.
 ///
-/// Together they are all the time of the call that read the rows. Where a row takes hardly longer than a look at the clock, as
+/// Together they are all the time of the call that read the rows and, with the first rows, of the one that opened the query. Where a row takes hardly longer than a look at the clock, as
 /// in SQLite, the first row and each 16th behind it are looked at, and the time of the others is shared out as theirs.
 ///
 /// # Examples
@@ -28,7 +28,7 @@ use std::time::{Duration, Instant};
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct ReadTimes {
-    /// To get the rows out of the database: the steps of its cursor, and what it waits for.
+    /// To get the rows out of the database: to open the query, the steps of its cursor, and what it waits for.
     pub cursor: Duration,
     /// To put their values into columns.
     pub rows: Duration,
@@ -96,9 +96,11 @@ impl Stopwatch {
         }
     }
 
-    /// All the time since the start; what no row took was for the columns.
-    pub(super) fn stop(self) -> ReadTimes {
-        self.share(self.begun.elapsed())
+    /// All the time since the start, where what no row took was for the columns, and what the database took before.
+    pub(super) fn stop_behind(self, opening: Duration) -> ReadTimes {
+        let mut times = self.share(self.begun.elapsed());
+        times.cursor += opening;
+        times
     }
 
     fn share(&self, all: Duration) -> ReadTimes {

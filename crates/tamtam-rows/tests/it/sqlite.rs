@@ -179,8 +179,9 @@ fn the_time_is_told_apart_and_the_rows_are_the_same() {
         all += times;
     }
     assert_eq!(count, rows.len());
+    // The count of a million is in the opening here, which reads the first rows.
     assert!(
-        all.cursor > Duration::ZERO && all.rows > Duration::ZERO,
+        all.cursor > all.rows && all.rows > Duration::ZERO,
         "{all:?}"
     );
 }

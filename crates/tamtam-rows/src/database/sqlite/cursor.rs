@@ -1,6 +1,7 @@
 //! The rows of an SQLite query, part by part.
 
-use std::fmt;
+use std::time::{Duration, Instant};
+use std::{fmt, mem};
 
 use rusqlite::types::ValueRef;
 use rusqlite::{Params, Statement};
@@ -66,6 +67,8 @@ pub struct SqliteCursor<'statement> {
     /// Where a number in a text column is written.
     text: String,
     is_done: bool,
+    /// How long it took to run the statement and to read the sample, until it is told with the first rows.
+    opening: Duration,
 }
 
 impl<'statement> SqliteCursor<'statement> {
@@ -77,6 +80,7 @@ impl<'statement> SqliteCursor<'statement> {
         statement: &'statement mut Statement<'_>,
         parameters: impl Params,
     ) -> Result<SqliteCursor<'statement>, DatabaseError> {
+        let begun = Instant::now();
         let columns: Vec<(String, Declared)> = statement
             .columns()
             .iter()
@@ -115,6 +119,7 @@ impl<'statement> SqliteCursor<'statement> {
             part_rows: PART_ROWS,
             text: String::new(),
             is_done,
+            opening: begun.elapsed(),
         })
     }
 
@@ -137,6 +142,7 @@ impl<'statement> SqliteCursor<'statement> {
             }
             .into());
         }
+        let begun = Instant::now();
         Ok(SqliteCursor {
             rows: statement.query(parameters)?,
             filling: Filling::new(schema),
@@ -144,6 +150,7 @@ impl<'statement> SqliteCursor<'statement> {
             part_rows: PART_ROWS,
             text: String::new(),
             is_done: false,
+            opening: begun.elapsed(),
         })
     }
 
@@ -168,15 +175,15 @@ impl<'statement> SqliteCursor<'statement> {
         self.part(&mut Unwatched)
     }
 
-    /// As [`next_part`](SqliteCursor::next_part), with how long that took. What [`open`](SqliteCursor::open) took to read
-    /// the first rows is not in it.
+    /// As [`next_part`](SqliteCursor::next_part), with how long that took: the first time with what
+    /// [`open`](SqliteCursor::open) or [`with_schema`](SqliteCursor::with_schema) took, as the database's.
     ///
     /// # Errors
     /// As [`next_part`](SqliteCursor::next_part).
     pub fn next_part_timed(&mut self) -> Result<Option<(Rows, ReadTimes)>, DatabaseError> {
         let mut watch = Stopwatch::start(LOOKED_AT_ONE_IN);
         let part = self.part(&mut watch)?;
-        Ok(part.map(|part| (part, watch.stop())))
+        Ok(part.map(|part| (part, watch.stop_behind(mem::take(&mut self.opening)))))
     }
 
     fn part(&mut self, watch: &mut impl Watch) -> Result<Option<Rows>, DatabaseError> {
@@ -204,7 +211,7 @@ impl<'statement> SqliteCursor<'statement> {
     pub fn read_all_timed(mut self) -> Result<(Rows, ReadTimes), DatabaseError> {
         let mut watch = Stopwatch::start(LOOKED_AT_ONE_IN);
         let rows = self.all(&mut watch)?;
-        Ok((rows, watch.stop()))
+        Ok((rows, watch.stop_behind(self.opening)))
     }
 
     fn all(&mut self, watch: &mut impl Watch) -> Result<Rows, DatabaseError> {
