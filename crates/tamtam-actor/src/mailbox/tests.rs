@@ -196,7 +196,7 @@ fn streaks_of_two_senders_come_out_in_the_order_in_which_they_went_in() {
         let mut is_idle = true;
         let mut inside = std::collections::VecDeque::new();
         let mut next = 0;
-        for _ in 0..if cfg!(miri) { 16 } else { 4_000 } {
+        for _ in 0..if cfg!(miri) { 16 } else { 1_000 } {
             match dice.below(8) {
                 0 => {
                     let woken = mailbox.tail.wake();

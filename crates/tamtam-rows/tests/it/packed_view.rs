@@ -341,8 +341,9 @@ fn cut_and_changed_bytes_do_no_harm() {
         View::new(&whole[..length], &Limits::default()).unwrap_err();
     }
     View::new(&[&whole[..], b"x"].concat(), &Limits::default()).unwrap_err();
+    // Its checksum tells any change of one byte.
     for at in 0..whole.len() {
-        for change in [1, 2, 4, 8, 16, 32, 64, 128, 255] {
+        for change in [1, 128] {
             let mut bytes = whole.clone();
             bytes[at] ^= change;
             open(&bytes, &format!("byte {at} changed by {change}"));
@@ -354,7 +355,7 @@ fn cut_and_changed_bytes_do_no_harm() {
     let end = whole.len() - 7;
     let mut accepted = 0;
     for at in start..end {
-        for change in [1, 2, 4, 8, 16, 32, 64, 128, 255] {
+        for change in [1, 8, 128, 255] {
             let mut bytes = whole.clone();
             bytes[at] ^= change;
             let checksum = crc32c::crc32c(&bytes[start..end]);
