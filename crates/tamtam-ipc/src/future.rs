@@ -77,3 +77,44 @@ impl<W> Deref for Own<W> {
         &self.0
     }
 }
+
+/// An end is a source as what is in it.
+macro_rules! source_is_its_end {
+    ($end:ident $(<$parameter:ident $(: $bound:ident)?>)?, $field:ident) => {
+        impl $(<$parameter $(: $bound)?>)? ::tamtam_wait::Source for $end $(<$parameter>)? {
+            fn try_begin(&self, token: &mut ::tamtam_wait::Token) -> bool {
+                self.$field.try_begin(token)
+            }
+
+            fn register(&self, operation: ::tamtam_wait::Operation, context: &::tamtam_wait::Context) -> bool {
+                self.$field.register(operation, context)
+            }
+
+            fn unregister(&self, operation: ::tamtam_wait::Operation, context: &::tamtam_wait::Context) {
+                self.$field.unregister(operation, context);
+            }
+
+            fn is_ready(&self) -> bool {
+                self.$field.is_ready()
+            }
+
+            fn watch(&self, operation: ::tamtam_wait::Operation, context: &::tamtam_wait::Context) -> bool {
+                self.$field.watch(operation, context)
+            }
+
+            fn unwatch(&self, operation: ::tamtam_wait::Operation, context: &::tamtam_wait::Context) {
+                self.$field.unwatch(operation, context);
+            }
+
+            fn sleep_at<'a>(&'a self, words: &mut ::tamtam_wait::SharedWords<'a>) -> Option<bool> {
+                self.$field.sleep_at(words)
+            }
+
+            fn woken_at(&self) {
+                self.$field.woken_at();
+            }
+        }
+    };
+}
+
+pub(crate) use source_is_its_end;

@@ -17,6 +17,8 @@ use crate::channel::receiver::Receiver;
 use crate::channel::selectable::Guarded;
 use crate::future::Attempts;
 use crate::plain::Plain;
+use crate::sealed::SealedBytes;
+use crate::sealed_channel::{SealedReceiver, SealedRecvError};
 
 /// An end from which messages come.
 trait Receives: Source + Send + 'static {
@@ -68,6 +70,22 @@ impl<T: DeserializeOwned + Send + 'static> Receives for EncodedReceiver<T> {
         match self.try_recv() {
             Err(EncodedRecvError::Refused(TryRecvError::Empty)) => None,
             Err(EncodedRecvError::Refused(TryRecvError::Disconnected)) => Some(None),
+            message => Some(Some(message)),
+        }
+    }
+
+    fn count(&self) -> usize {
+        self.len()
+    }
+}
+
+impl Receives for SealedReceiver {
+    type Message = Result<SealedBytes, SealedRecvError<TryRecvError>>;
+
+    fn try_next(&self) -> Option<Option<Self::Message>> {
+        match self.try_recv() {
+            Err(SealedRecvError::Refused(TryRecvError::Empty)) => None,
+            Err(SealedRecvError::Refused(TryRecvError::Disconnected)) => Some(None),
             message => Some(Some(message)),
         }
     }
@@ -130,6 +148,8 @@ macro_rules! can_be_listened_to {
 }
 
 can_be_listened_to! {
+    /// This crate's poll thread sleeps for them. What is no message comes as an error, and others follow.
+    SealedReceiver [] Result<SealedBytes, SealedRecvError<TryRecvError>>;
     /// A worker sleeps for the messages of other processes and for its actors' mail at once; for pools and frames this crate's wake thread sleeps.
     Receiver [T: Plain] T;
     /// Each message is a vector of its own.

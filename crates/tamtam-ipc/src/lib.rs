@@ -11,7 +11,7 @@
 // | 8 | changed, mutex, slot_ready | what of these is waited for together with other things; one value, for one thread at a time |
 // | 7 | carrier, channel, bytes, slot, event, property, properties, sealed_channel | what a segment holds; sealed bytes on their way |
 // | 6 | home | in memory of its own, or in an arena |
-// | 5 | access, arena, future, sealed, wake | copies and claims in a segment; waiting as a task; memory for many things; bytes that no process can change; the thread that sleeps for tasks and selects |
+// | 5 | access, arena, future, polled, sealed, wake | copies and claims in a segment; waiting as a task; memory for many things; bytes that no process can change; the threads that sleep for tasks and selects |
 // | 4 | segment | memory that processes share |
 // | 3 | header | what a segment begins with |
 // | 2 | party, lock, exchange, published, flag | the processes that share it, and whether they live; protocols |
@@ -70,6 +70,8 @@ mod named;
 mod party;
 #[cfg(not(tamtam_loom))]
 mod plain;
+#[cfg(not(tamtam_loom))]
+mod polled;
 #[cfg(not(tamtam_loom))]
 mod properties;
 #[cfg(not(tamtam_loom))]

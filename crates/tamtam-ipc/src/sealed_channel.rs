@@ -4,13 +4,13 @@
 //! bounds of messages (`SOCK_SEQPACKET`), with one message for each descriptor.
 
 use std::fmt;
+use std::future::Future;
 use std::io::{self, IoSlice, IoSliceMut};
 use std::mem::MaybeUninit;
 use std::os::fd::{AsFd, AsRawFd, BorrowedFd, OwnedFd, RawFd};
-use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use rustix::event::{PollFd, PollFlags, Timespec, poll};
+use rustix::event::Timespec;
 use rustix::io::Errno;
 use rustix::net::sockopt::{socket_domain, socket_type};
 use rustix::net::{
@@ -18,18 +18,19 @@ use rustix::net::{
     SendAncillaryMessage, SendFlags, SocketFlags, SocketType, recvmsg, sendmsg, socketpair,
 };
 use tamtam_channel::{
-    RecvError, RecvTimeoutError, SendError, SendTimeoutError, TryRecvError, TrySendError,
+    RecvError, RecvTimeoutError, Sealed, SendError, SendTimeoutError, TryRecvError, TrySendError,
+    Waitable,
 };
 
 use crate::error::AttachError;
+use crate::future::{Attempts, source_is_its_end};
+use crate::polled::{PAUSE, Polled, Side};
 use crate::sealed::SealedBytes;
 
 /// The byte with which a descriptor goes.
 const WITH_SEALED: u8 = b's';
 /// So many descriptors of one message are looked at. A process that keeps to the rules sends one.
 const MOST_DESCRIPTORS: usize = 4;
-/// While as many descriptors of this user are on their way as may be, which no event ends, it is tried again after so long.
-const PAUSE: Duration = Duration::from_millis(1);
 
 /// Makes a channel of [`SealedBytes`]: each message is a descriptor that goes to another process, which reads the bytes in place. Several senders, in several
 /// processes.
@@ -71,10 +72,13 @@ pub fn sealed_channel() -> io::Result<(SealedSender, SealedReceiver)> {
         SocketFlags::CLOEXEC,
         None,
     )?;
-    Ok((SealedSender::of(sends), SealedReceiver::of(receives)))
+    Ok((SealedSender::new(sends), SealedReceiver::new(receives)))
 }
 
 /// The sending end of a [`sealed_channel`]. Clones are the same descriptor.
+///
+/// In [`select!`](tamtam_channel::select) it is waited for as `wait(sender)`: ready when there is room, or no process receives. Another sender may be
+/// quicker, so a [`try_send`](SealedSender::try_send) comes after it.
 ///
 /// # Ordering
 ///
@@ -99,10 +103,13 @@ pub fn sealed_channel() -> io::Result<(SealedSender, SealedReceiver)> {
 /// ```
 #[derive(Clone)]
 pub struct SealedSender {
-    socket: Arc<OwnedFd>,
+    socket: Polled,
 }
 
 /// The receiving end of a [`sealed_channel`].
+///
+/// In [`select!`](tamtam_channel::select) it is waited for as `wait(receiver)`: ready when a message is there, or no process has a sender. Another thread
+/// that receives may be quicker, so a [`try_recv`](SealedReceiver::try_recv) comes after it.
 ///
 /// # Ordering
 ///
@@ -123,11 +130,19 @@ pub struct SealedSender {
 /// drop(sender);
 /// let numbers: Vec<u8> = receiver.iter().flatten().map(|bytes| bytes[9_999]).collect();
 /// assert_eq!(numbers, [0, 1, 2]);
+///
+/// let (sender, pictures) = sealed_channel()?;
+/// let (_thread, of_threads) = tamtam_channel::unbounded::<u32>();
+/// sender.send(SealedBytes::copy_of(b"pixels")?)?;
+/// tamtam_channel::select! {
+///     wait(pictures) => assert_eq!(&*pictures.try_recv()?, b"pixels"),
+///     recv(of_threads) -> _ => panic!("no thread sends"),
+/// }
 /// # }
 /// # Ok::<(), Box<dyn std::error::Error + Send + Sync>>(())
 /// ```
 pub struct SealedReceiver {
-    socket: Arc<OwnedFd>,
+    socket: Polled,
 }
 
 /// Why no sealed bytes were received.
@@ -163,6 +178,7 @@ pub enum SealedRecvError<Refused> {
 }
 
 /// Why a call ends without what it was to do.
+#[derive(Debug)]
 enum Nothing {
     /// There is no room, or no message, now or until the deadline.
     Now,
@@ -172,8 +188,7 @@ enum Nothing {
 
 /// Calls until it is done, and waits in between, if at all.
 fn until<R>(
-    socket: &OwnedFd,
-    flags: PollFlags,
+    socket: &Polled,
     deadline: Option<Option<Instant>>,
     mut call: impl FnMut() -> Result<R, Errno>,
 ) -> Result<R, Nothing> {
@@ -182,11 +197,17 @@ fn until<R>(
             Ok(done) => return Ok(done),
             Err(Errno::INTR) => continue,
             Err(Errno::AGAIN) => None,
+            // Among these: as many descriptors of this user are on their way as may be.
             Err(Errno::TOOMANYREFS | Errno::NOBUFS | Errno::NOMEM) => Some(PAUSE),
             Err(_) => return Err(Nothing::Ever),
         };
-        // One that never waits.
-        let deadline = deadline.ok_or(Nothing::Now)?;
+        let Some(deadline) = deadline else {
+            // One that never waits here, but perhaps as a source.
+            if pause.is_some() {
+                socket.hold_back();
+            }
+            return Err(Nothing::Now);
+        };
         let left = match deadline {
             None => None,
             Some(deadline) => match deadline.checked_duration_since(Instant::now()) {
@@ -199,10 +220,7 @@ fn until<R>(
             continue;
         }
         let left = left.and_then(|left| Timespec::try_from(left).ok());
-        match poll(&mut [PollFd::new(socket, flags)], left.as_ref()) {
-            Ok(_) | Err(Errno::INTR) => {}
-            Err(_) => return Err(Nothing::Ever),
-        }
+        socket.wait(left.as_ref()).map_err(|_| Nothing::Ever)?;
     }
 }
 
@@ -218,9 +236,9 @@ fn checked(socket: OwnedFd) -> Result<OwnedFd, AttachError> {
 }
 
 impl SealedSender {
-    fn of(socket: OwnedFd) -> Self {
+    fn new(socket: OwnedFd) -> Self {
         SealedSender {
-            socket: Arc::new(socket),
+            socket: Polled::new(socket, Side::Sends),
         }
     }
 
@@ -230,7 +248,7 @@ impl SealedSender {
     ///
     /// [`AttachError::NotOurs`] if it is no such socket.
     pub fn attach(socket: OwnedFd) -> Result<Self, AttachError> {
-        Ok(SealedSender::of(checked(socket)?))
+        Ok(SealedSender::new(checked(socket)?))
     }
 
     /// The socket, for another process.
@@ -245,7 +263,7 @@ impl SealedSender {
         deadline: Option<Option<Instant>>,
     ) -> Result<(), Nothing> {
         let fds = [message.memory()];
-        until(&self.socket, PollFlags::OUT, deadline, || {
+        until(&self.socket, deadline, || {
             let mut space = [MaybeUninit::uninit(); rustix::cmsg_space!(ScmRights(1))];
             let mut control = SendAncillaryBuffer::new(&mut space);
             control.push(SendAncillaryMessage::ScmRights(&fds));
@@ -300,12 +318,38 @@ impl SealedSender {
                 Nothing::Ever => SendTimeoutError::Disconnected(message),
             })
     }
+
+    /// Sends a message as a task, after waiting for room if there is none.
+    ///
+    /// # Cancel safety
+    ///
+    /// Dropping the future before it is ready sends nothing; the message is dropped with it.
+    ///
+    /// # Errors
+    ///
+    /// As [`send`](SealedSender::send).
+    pub fn send_async(
+        &self,
+        message: SealedBytes,
+    ) -> impl Future<Output = Result<(), SendError<SealedBytes>>> + Unpin + Send + '_ {
+        let mut unsent = Some(message);
+        Attempts::new(self, move |sender: &SealedSender| {
+            match sender.try_send(unsent.take()?) {
+                Ok(()) => Some(Ok(())),
+                Err(TrySendError::Disconnected(message)) => Some(Err(SendError(message))),
+                Err(TrySendError::Full(message)) => {
+                    unsent = Some(message);
+                    None
+                }
+            }
+        })
+    }
 }
 
 impl SealedReceiver {
-    fn of(socket: OwnedFd) -> Self {
+    fn new(socket: OwnedFd) -> Self {
         SealedReceiver {
-            socket: Arc::new(socket),
+            socket: Polled::new(socket, Side::Receives),
         }
     }
 
@@ -315,7 +359,7 @@ impl SealedReceiver {
     ///
     /// [`AttachError::NotOurs`] if it is no such socket.
     pub fn attach(socket: OwnedFd) -> Result<Self, AttachError> {
-        Ok(SealedReceiver::of(checked(socket)?))
+        Ok(SealedReceiver::new(checked(socket)?))
     }
 
     /// The socket, for another process.
@@ -330,7 +374,7 @@ impl SealedReceiver {
         refused: impl Fn(Nothing) -> Refused,
     ) -> Result<SealedBytes, SealedRecvError<Refused>> {
         let mut fds: Vec<OwnedFd> = Vec::new();
-        let received = until(&self.socket, PollFlags::IN, deadline, || {
+        let received = until(&self.socket, deadline, || {
             let mut byte = [0];
             let mut space =
                 [MaybeUninit::uninit(); rustix::cmsg_space!(ScmRights(MOST_DESCRIPTORS))];
@@ -402,6 +446,54 @@ impl SealedReceiver {
         })
     }
 
+    /// Receives a message as a task, after waiting for one.
+    ///
+    /// # Cancel safety
+    ///
+    /// Dropping the future takes no message.
+    ///
+    /// # Errors
+    ///
+    /// As [`recv`](SealedReceiver::recv).
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// # #[cfg(target_os = "linux")] {
+    /// # futures::executor::block_on(async {
+    /// use tamtam_ipc::{SealedBytes, sealed_channel};
+    ///
+    /// let (sender, receiver) = sealed_channel()?;
+    /// sender.send_async(SealedBytes::copy_of(b"pixels")?).await?;
+    /// assert_eq!(&*receiver.recv_async().await?, b"pixels");
+    /// # Ok::<(), Box<dyn std::error::Error + Send + Sync>>(())
+    /// # }).unwrap();
+    /// # }
+    /// ```
+    pub fn recv_async(
+        &self,
+    ) -> impl Future<Output = Result<SealedBytes, SealedRecvError<RecvError>>> + Unpin + Send + '_
+    {
+        Attempts::new(self, |receiver: &SealedReceiver| {
+            receiver
+                .recv_by(None, |nothing| nothing)
+                .map_or_else(not_now, |it| Some(Ok(it)))
+        })
+    }
+
+    /// How many messages the channel holds, by the byte that goes with each.
+    #[must_use]
+    pub fn len(&self) -> usize {
+        // What cannot be asked holds none.
+        rustix::io::ioctl_fionread(&self.socket).map_or(0, |bytes| bytes as usize)
+    }
+
+    /// Whether the channel holds no message.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+
     /// An iterator that waits for each message and ends when the channel is empty and no process has a sender. What is no message is an item, too.
     pub fn iter(
         &self,
@@ -413,6 +505,28 @@ impl SealedReceiver {
     }
 }
 
+/// What a task is told of a receive that brought no message, unless it waits on.
+fn not_now(
+    error: SealedRecvError<Nothing>,
+) -> Option<Result<SealedBytes, SealedRecvError<RecvError>>> {
+    match error {
+        SealedRecvError::Refused(Nothing::Now) => None,
+        SealedRecvError::Refused(Nothing::Ever) => Some(Err(SealedRecvError::Refused(RecvError))),
+        SealedRecvError::NotAMessage { descriptors } => {
+            Some(Err(SealedRecvError::NotAMessage { descriptors }))
+        }
+        SealedRecvError::Attach(error) => Some(Err(SealedRecvError::Attach(error))),
+    }
+}
+
+source_is_its_end!(SealedSender, socket);
+source_is_its_end!(SealedReceiver, socket);
+
+impl Sealed for SealedSender {}
+impl Waitable for SealedSender {}
+impl Sealed for SealedReceiver {}
+impl Waitable for SealedReceiver {}
+
 /// The socket can be written when there is room, or no process receives: what an event loop waits for before [`try_send`](SealedSender::try_send).
 impl AsFd for SealedSender {
     fn as_fd(&self) -> BorrowedFd<'_> {
@@ -423,7 +537,7 @@ impl AsFd for SealedSender {
 /// As [`AsFd`], for event loops that ask for this.
 impl AsRawFd for SealedSender {
     fn as_raw_fd(&self) -> RawFd {
-        self.socket.as_raw_fd()
+        self.as_fd().as_raw_fd()
     }
 }
 
@@ -438,7 +552,7 @@ impl AsFd for SealedReceiver {
 /// As [`AsFd`], for event loops that ask for this.
 impl AsRawFd for SealedReceiver {
     fn as_raw_fd(&self) -> RawFd {
-        self.socket.as_raw_fd()
+        self.as_fd().as_raw_fd()
     }
 }
 

@@ -282,7 +282,7 @@ fn attend(watched: &Arc<Watched>) -> bool {
             if watched.home.load(Ordering::SeqCst) != home {
                 return None;
             }
-            let asleep = watched.watch.begin(watched.bell())?;
+            let asleep = watched.watch.begin(|| Some(watched.bell().expect()))?;
             Some(Sleep {
                 watched: Arc::clone(watched),
                 asleep,

@@ -1,11 +1,9 @@
-//! Tasks and selecting threads of this process that wait at one bell, and whether the wake thread sleeps there for them.
+//! Tasks and selecting threads of this process that wait at one bell or socket, and whether the wake thread, or the poll thread, sleeps there for them.
 //!
 //! The protocol stands in this folder's README.
 
 use tamtam_wait::WaitList;
 use tamtam_wait::seam::atomic::{AtomicBool, Ordering};
-
-use crate::bell::Bell;
 
 #[derive(Debug)]
 pub(crate) struct Watch {
@@ -29,15 +27,16 @@ impl Watch {
         self.is_watched.load(Ordering::SeqCst)
     }
 
-    /// The word of the bell with which the wake thread is to sleep there; none if it does already. Under the wake thread's lock.
-    pub(crate) fn begin(&self, bell: &Bell) -> Option<u32> {
+    /// What `expect` has brought, such as the word of the bell with which the wake thread is to sleep there; none if it does already, or `expect` has
+    /// failed. Under the wake thread's lock.
+    pub(crate) fn begin<R>(&self, expect: impl FnOnce() -> Option<R>) -> Option<R> {
         if self.is_watched.load(Ordering::SeqCst) {
             return None;
         }
-        let asleep = bell.expect();
+        let expected = expect()?;
         // SYNC watch: a waiter that sees this need not touch the bell.
         self.is_watched.store(true, Ordering::SeqCst);
-        Some(asleep)
+        Some(expected)
     }
 
     /// The wake thread sleeps there no more. Under its lock, and before it [tells](Watch::tell) those in the list.
@@ -56,6 +55,7 @@ impl Watch {
 #[cfg(all(test, tamtam_loom))]
 mod loom_tests {
     use super::*;
+    use crate::bell::Bell;
     use tamtam_wait::seam::atomic::AtomicU32;
     use tamtam_wait::seam::{Arc, Mutex, thread};
     use tamtam_wait::{Context, Operation, Scope};
@@ -89,7 +89,7 @@ mod loom_tests {
                 this.watch.list.register(Operation::new(0), context);
                 if !this.watch.is_watched() {
                     let mut handed = this.handed.lock();
-                    if let Some(asleep) = this.watch.begin(&this.bell) {
+                    if let Some(asleep) = this.watch.begin(|| Some(this.bell.expect())) {
                         *handed = Some(asleep);
                         let model = Arc::clone(this);
                         waking = Some(thread::spawn(move || model.wake()));

@@ -3,7 +3,6 @@
 use std::future::Future;
 
 use tamtam_channel::{RecvError, Sealed, SendError, TryRecvError, TrySendError, Waitable};
-use tamtam_wait::{Context, Operation, SharedWords, Source, Token};
 
 use super::bytes::{BytesReceiver, BytesSender};
 #[cfg(feature = "serde")]
@@ -13,47 +12,8 @@ use super::error::LoanError;
 use super::error::{EncodedRecvError, EncodedSendError};
 use super::receiver::Receiver;
 use super::sender::Sender;
-use crate::future::Attempts;
+use crate::future::{Attempts, source_is_its_end};
 use crate::plain::Plain;
-
-/// An end is a source as what is in it.
-macro_rules! source_is_its_end {
-    ($end:ident $(<$parameter:ident $(: $bound:ident)?>)?, $field:ident) => {
-        impl $(<$parameter $(: $bound)?>)? Source for $end $(<$parameter>)? {
-            fn try_begin(&self, token: &mut Token) -> bool {
-                self.$field.try_begin(token)
-            }
-
-            fn register(&self, operation: Operation, context: &Context) -> bool {
-                self.$field.register(operation, context)
-            }
-
-            fn unregister(&self, operation: Operation, context: &Context) {
-                self.$field.unregister(operation, context);
-            }
-
-            fn is_ready(&self) -> bool {
-                self.$field.is_ready()
-            }
-
-            fn watch(&self, operation: Operation, context: &Context) -> bool {
-                self.$field.watch(operation, context)
-            }
-
-            fn unwatch(&self, operation: Operation, context: &Context) {
-                self.$field.unwatch(operation, context);
-            }
-
-            fn sleep_at<'a>(&'a self, words: &mut SharedWords<'a>) -> Option<bool> {
-                self.$field.sleep_at(words)
-            }
-
-            fn woken_at(&self) {
-                self.$field.woken_at();
-            }
-        }
-    };
-}
 
 source_is_its_end!(Receiver<T: Plain>, end);
 source_is_its_end!(Sender<T: Plain>, end);

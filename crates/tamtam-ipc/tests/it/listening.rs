@@ -215,3 +215,47 @@ fn a_worker_that_listens_sleeps_until_the_other_process_is_killed() {
     assert!(came.recv_timeout(LONG).is_err());
     assert!(listener.has_ended());
 }
+
+/// Sealed bytes wake a worker and a pool; what is no message is heard as an error, and the end ends the listening.
+#[test]
+fn sealed_bytes_of_another_process_are_heard() {
+    use rustix::net::{SendFlags, send};
+    use tamtam_ipc::{SealedBytes, SealedReceiver, SealedSender, sealed_channel};
+
+    const PATH: &str = "listening::sealed_bytes_of_another_process_are_heard";
+    if let Some(socket) = half("sends") {
+        let sender = SealedSender::attach(socket).unwrap();
+        for number in 0..MESSAGES {
+            let bytes = SealedBytes::copy_of(&number.to_le_bytes()).unwrap();
+            sender.send(bytes).unwrap();
+            if number % 32 == 0 {
+                std::thread::sleep(Duration::from_micros(400));
+            }
+        }
+        send(sender.socket(), b"x", SendFlags::empty()).unwrap();
+        return;
+    }
+    let hear = |on: &dyn Fn(SealedReceiver, tamtam_channel::Sender<Option<u64>>) -> _| {
+        let (sender, receiver) = sealed_channel().unwrap();
+        let (seen, came) = unbounded();
+        let listener: tamtam_actor::Listener = on(receiver, seen);
+        let other = Other::start(PATH, "sends", sender.socket());
+        drop(sender);
+        for number in 0..MESSAGES {
+            assert_eq!(came.recv_timeout(LONG), Ok(Some(number)));
+        }
+        assert_eq!(came.recv_timeout(LONG), Ok(None));
+        // The listener goes with its handler, which has the only sender.
+        assert!(came.recv_timeout(LONG).is_err());
+        assert!(listener.has_ended());
+        other.ends_well();
+    };
+    let number = |heard: Result<SealedBytes, _>| {
+        let bytes = heard.ok()?;
+        Some(u64::from_le_bytes((*bytes).try_into().unwrap()))
+    };
+    let worker = Worker::new();
+    hear(&|receiver, seen| worker.on(receiver, move |heard| seen.send(number(heard)).unwrap()));
+    let pool = Pool::with_threads(2);
+    hear(&|receiver, seen| pool.on(receiver, move |heard| seen.send(number(heard)).unwrap()));
+}

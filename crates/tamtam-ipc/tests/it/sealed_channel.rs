@@ -1,22 +1,32 @@
 //! A channel of sealed bytes between two processes.
 
+use std::future::Future;
 use std::os::fd::{AsFd, OwnedFd};
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::task::{Context, Waker};
 use std::time::{Duration, Instant};
+
+use futures::executor::block_on;
 
 use rustix::io::Errno;
 use rustix::net::{
     AddressFamily, SendAncillaryBuffer, SendAncillaryMessage, SendFlags, SocketFlags, SocketType,
     sendmsg, socketpair,
 };
-use tamtam_channel::{RecvTimeoutError, SendTimeoutError, TryRecvError, TrySendError};
+use tamtam_channel::{
+    RecvError, RecvTimeoutError, SendTimeoutError, TryRecvError, TrySendError, after, select,
+    unbounded,
+};
 use tamtam_ipc::{
     AttachError, SealedBytes, SealedReceiver, SealedRecvError, SealedSender, SharedBytes,
     sealed_channel,
 };
 
 use crate::other::{Other, half};
+use crate::together::threads_called;
 
 const SOON: Duration = Duration::from_millis(5);
+const LONG: Duration = Duration::from_secs(60);
 
 fn number(of: u32) -> SealedBytes {
     SealedBytes::copy_of(&of.to_le_bytes()).unwrap()
@@ -215,4 +225,335 @@ fn an_event_loop_waits_for_both_ends() {
     let sent = runtime.spawn(send);
     assert_eq!(runtime.block_on(receive), MESSAGES);
     runtime.block_on(sent).unwrap();
+}
+
+/// A task of this process passes on to another process what a third one sends, more than a socket keeps.
+#[test]
+fn tasks_of_three_processes_send_and_receive() {
+    const PATH: &str = "sealed_channel::tasks_of_three_processes_send_and_receive";
+    const MESSAGES: u32 = 2_000;
+    if let Some(socket) = half("sends") {
+        let sender = SealedSender::attach(socket).unwrap();
+        return block_on(async {
+            for message in 0..MESSAGES {
+                sender.send_async(number(message)).await.unwrap();
+            }
+        });
+    }
+    if let Some(socket) = half("receives") {
+        let receiver = SealedReceiver::attach(socket).unwrap();
+        return block_on(async {
+            for message in 0..MESSAGES {
+                let bytes = receiver.recv_async().await.unwrap();
+                assert_eq!(*bytes, message.to_le_bytes());
+                if message % 512 == 0 {
+                    // So that those before it have no room.
+                    std::thread::sleep(SOON);
+                }
+            }
+            let end = receiver.recv_async().await.unwrap_err();
+            assert!(matches!(end, SealedRecvError::Refused(RecvError)), "{end}");
+        });
+    }
+    let (sender, receiver) = sealed_channel().unwrap();
+    let sends = Other::start(PATH, "sends", sender.socket());
+    drop(sender);
+    let (sender, beyond) = sealed_channel().unwrap();
+    let receives = Other::start(PATH, "receives", beyond.socket());
+    drop(beyond);
+    block_on(async {
+        while let Ok(message) = receiver.recv_async().await {
+            sender.send_async(message).await.unwrap();
+        }
+    });
+    sends.ends_well();
+    drop(sender);
+    receives.ends_well();
+}
+
+/// Messages of another process, its death, and room there, each among channels of threads and a timer.
+#[test]
+fn both_ends_are_among_what_a_select_waits_for() {
+    const PATH: &str = "sealed_channel::both_ends_are_among_what_a_select_waits_for";
+    const MESSAGES: u32 = 300;
+    if let Some(socket) = half("sends") {
+        let sender = SealedSender::attach(socket).unwrap();
+        for message in 0..MESSAGES {
+            if message % 16 == 0 {
+                // So that the other one sleeps, mostly.
+                std::thread::sleep(Duration::from_millis(1));
+            }
+            sender.send(number(message)).unwrap();
+        }
+        loop {
+            std::thread::park();
+        }
+    }
+    let (sender, receiver) = sealed_channel().unwrap();
+    let mut other = Other::start(PATH, "sends", sender.socket());
+    drop(sender);
+    let (thread, of_thread) = unbounded::<u32>();
+    let sending = std::thread::spawn(move || {
+        for message in 0..MESSAGES {
+            thread.send(message).unwrap();
+        }
+        // Until all has come: its end would be ready again and again.
+        thread
+    });
+    let timeout = after(LONG);
+    let (mut from_process, mut from_thread) = (0, 0);
+    while from_process < MESSAGES || from_thread < MESSAGES {
+        select! {
+            wait(receiver) => {
+                assert_eq!(*receiver.try_recv().unwrap(), from_process.to_le_bytes());
+                from_process += 1;
+            }
+            recv(of_thread) -> message => {
+                assert_eq!(message, Ok(from_thread));
+                from_thread += 1;
+            }
+            recv(timeout) -> _ => panic!("{from_process} and {from_thread} came"),
+        }
+    }
+    select! {
+        wait(receiver) => panic!("nothing was sent"),
+        default(SOON) => {}
+    }
+    std::thread::scope(|threads| {
+        threads.spawn(|| {
+            std::thread::sleep(SOON);
+            other.kill();
+        });
+        select! {
+            wait(receiver) => {
+                let ended = receiver.try_recv().unwrap_err();
+                let disconnected = SealedRecvError::Refused(TryRecvError::Disconnected);
+                assert_eq!(ended.to_string(), disconnected.to_string());
+            }
+            recv(of_thread) -> _ => panic!("nothing was sent"),
+            recv(timeout) -> _ => panic!("not told of the end"),
+        }
+    });
+    drop(sending.join().unwrap());
+}
+
+/// Ready as long as a send finds room, not only while three quarters are free, as the kernel has it; then by what is received, or by the end.
+#[test]
+fn a_select_waits_for_room_and_has_all_of_it() {
+    let (sender, receiver) = sealed_channel().unwrap();
+    let message = number(3);
+    let (_thread, of_thread) = unbounded::<u32>();
+    let mut room = 0;
+    while sender.try_send(message.clone()).is_ok() {
+        room += 1;
+    }
+    assert_eq!(receiver.len(), room);
+    assert!(room > 8, "it keeps some");
+    for _ in 0..room {
+        receiver.recv().unwrap();
+    }
+    let fill = || {
+        let mut sent = 0;
+        loop {
+            select! {
+                wait(sender) => sender.try_send(message.clone()).unwrap(),
+                recv(of_thread) -> _ => panic!("no thread sends"),
+                default(Duration::ZERO) => return sent,
+            }
+            sent += 1;
+        }
+    };
+    assert_eq!(fill(), room);
+    let timeout = after(LONG);
+    let wait = |then: &(dyn Fn() + Sync)| {
+        std::thread::scope(|threads| {
+            threads.spawn(|| {
+                std::thread::sleep(SOON);
+                then();
+            });
+            select! {
+                wait(sender) => {}
+                recv(of_thread) -> _ => panic!("no thread sends"),
+                recv(timeout) -> _ => panic!("not told"),
+            }
+        });
+    };
+    wait(&|| (0..room).for_each(|_| drop(receiver.recv().unwrap())));
+    assert_eq!(fill(), room);
+    let receiver = std::sync::Mutex::new(Some(receiver));
+    wait(&|| drop(receiver.lock().unwrap().take()));
+    assert!(
+        sender
+            .try_send(message.clone())
+            .unwrap_err()
+            .is_disconnected()
+    );
+}
+
+fn poll_once(future: &mut (impl Future + Unpin)) -> bool {
+    let mut context = Context::from_waker(Waker::noop());
+    std::pin::Pin::new(future).poll(&mut context).is_ready()
+}
+
+#[test]
+fn a_task_that_is_dropped_has_taken_and_sent_nothing() {
+    let (sender, receiver) = sealed_channel().unwrap();
+    let mut receiving = receiver.recv_async();
+    assert!(!poll_once(&mut receiving));
+    sender.send(number(1)).unwrap();
+    drop(receiving);
+    assert_eq!(*receiver.recv().unwrap(), 1_u32.to_le_bytes());
+    let mut sent = 0_u32;
+    while sender.try_send(number(sent)).is_ok() {
+        sent += 1;
+    }
+    let mut sending = sender.send_async(number(sent));
+    assert!(!poll_once(&mut sending));
+    drop(sending);
+    drop(sender);
+    let came: Vec<_> = receiver.iter().map(Result::unwrap).collect();
+    assert_eq!(came.len(), sent as usize);
+}
+
+/// Clones in several threads wait at one socket, each by its own kind of wait, and none is forgotten.
+#[test]
+fn all_who_wait_at_one_socket_are_told() {
+    const MESSAGES: usize = 3_000;
+    let (sender, receiver) = sealed_channel().unwrap();
+    let received = AtomicUsize::new(0);
+    let (_thread, of_thread) = unbounded::<u32>();
+    std::thread::scope(|threads| {
+        for kind in 0..4 {
+            let (receiver, received, of_thread) = (&receiver, &received, &of_thread);
+            threads.spawn(move || {
+                loop {
+                    let came = match kind {
+                        0 => receiver.recv().is_ok(),
+                        1 | 2 => block_on(receiver.recv_async()).is_ok(),
+                        _ => select! {
+                            wait(receiver) => match receiver.try_recv() {
+                                Err(SealedRecvError::Refused(TryRecvError::Empty)) => continue,
+                                came => came.is_ok(),
+                            },
+                            recv(of_thread) -> _ => panic!("no thread sends"),
+                        },
+                    };
+                    if !came {
+                        return;
+                    }
+                    received.fetch_add(1, Ordering::Relaxed);
+                }
+            });
+        }
+        let message = number(1);
+        for _ in 0..3 {
+            let (sender, message) = (sender.clone(), message.clone());
+            threads.spawn(move || {
+                for round in 0..MESSAGES / 3 {
+                    block_on(sender.send_async(message.clone())).unwrap();
+                    if round % 64 == 0 {
+                        std::thread::sleep(Duration::from_micros(300));
+                    }
+                }
+            });
+        }
+        drop(sender);
+    });
+    assert_eq!(received.load(Ordering::Relaxed), MESSAGES);
+}
+
+/// The thread that waits for tasks takes no time while nothing comes, and leaves no descriptor of an end that is dropped.
+#[test]
+fn the_poll_thread_sleeps_and_keeps_nothing() {
+    const PATH: &str = "sealed_channel::the_poll_thread_sleeps_and_keeps_nothing";
+    tamtam_testing::in_a_process_of_its_own(
+        PATH,
+        LONG,
+        |_| {},
+        || {
+            let descriptors = || std::fs::read_dir("/proc/self/fd").unwrap().count();
+            let (sender, receiver) = sealed_channel().unwrap();
+            assert!(threads_called("tamtam-ipc-poll").is_empty());
+            assert!(!poll_once(&mut receiver.recv_async()));
+            let before = descriptors();
+            for _ in 0..50 {
+                let (sender, receiver) = sealed_channel().unwrap();
+                assert!(!poll_once(&mut receiver.recv_async()));
+                drop(sender);
+            }
+            assert_eq!(descriptors(), before);
+            std::thread::sleep(Duration::from_millis(50));
+            let threads = threads_called("tamtam-ipc-poll");
+            assert_eq!(threads.len(), 1);
+            let worked = || std::fs::read_to_string(threads[0].join("schedstat")).unwrap();
+            let before = worked();
+            std::thread::sleep(Duration::from_millis(300));
+            assert_eq!(worked(), before, "it ran");
+            // Its socket goes while the other end of it is still there and readable.
+            drop(receiver);
+            assert!(sender.try_send(number(1)).is_err());
+        },
+    );
+}
+
+/// As many descriptors of this user are on their way as may be: no event tells when one has arrived, so a task and a select try again after a while, and do not
+/// spin meanwhile.
+#[test]
+fn a_task_and_a_select_wait_while_too_many_descriptors_are_on_their_way() {
+    const PATH: &str =
+        "sealed_channel::a_task_and_a_select_wait_while_too_many_descriptors_are_on_their_way";
+    const MOST: u64 = 24;
+    /// A user for whom the limit holds.
+    const NOBODY: u32 = 65_534;
+    tamtam_testing::in_a_process_of_its_own(
+        PATH,
+        LONG,
+        |_| {},
+        || {
+            let message = number(9);
+            use rustix::process::{Resource, Rlimit, setrlimit};
+            let limit = Rlimit {
+                current: Some(MOST),
+                maximum: Some(MOST),
+            };
+            setrlimit(Resource::Nofile, limit).unwrap();
+            // SAFETY: this is a process of its own, whose threads have nothing of another user's.
+            let is_other = unsafe { libc::setgid(NOBODY) == 0 && libc::setuid(NOBODY) == 0 };
+            println!("as another user: {is_other}");
+            let (elsewhere, taken_elsewhere) = sealed_channel().unwrap();
+            let (sender, receiver) = sealed_channel().unwrap();
+            while elsewhere.try_send(message.clone()).is_ok() {}
+            assert!(taken_elsewhere.len() as u64 <= MOST + 1, "it was no limit");
+            let thread_time = || rustix::time::clock_gettime(rustix::time::ClockId::ThreadCPUTime);
+            let nanoseconds =
+                |time: rustix::time::Timespec| time.tv_sec * 1_000_000_000 + time.tv_nsec;
+            let (_thread, of_thread) = unbounded::<u32>();
+            for round in 0..2 {
+                let before = nanoseconds(thread_time());
+                std::thread::scope(|threads| {
+                    threads.spawn(|| {
+                        std::thread::sleep(Duration::from_millis(200));
+                        for _ in 0..4 {
+                            taken_elsewhere.recv().unwrap();
+                        }
+                    });
+                    if round == 0 {
+                        block_on(sender.send_async(message.clone())).unwrap();
+                        return;
+                    }
+                    loop {
+                        select! {
+                            wait(sender) => if sender.try_send(message.clone()).is_ok() { return },
+                            recv(of_thread) -> _ => panic!("no thread sends"),
+                            default(LONG) => panic!("not tried again"),
+                        }
+                    }
+                });
+                let took = nanoseconds(thread_time()) - before;
+                assert!(took < 100_000_000, "{took} ns of the processor");
+                receiver.recv().unwrap();
+                while elsewhere.try_send(message.clone()).is_ok() {}
+            }
+        },
+    );
 }

@@ -251,12 +251,17 @@ fn a_select_waits_for_hundreds() {
 
 /// The threads that wait for tasks and selects.
 pub(crate) fn wake_threads() -> Vec<PathBuf> {
+    threads_called("tamtam-ipc-wake")
+}
+
+/// The threads of this process that have a name.
+pub(crate) fn threads_called(name: &str) -> Vec<PathBuf> {
     let tasks = fs::read_dir("/proc/self/task").unwrap();
     let paths = tasks.map(|task| task.unwrap().path());
-    let is_wake = |path: &PathBuf| {
-        fs::read_to_string(path.join("comm")).is_ok_and(|name| name.trim() == "tamtam-ipc-wake")
+    let is_it = |path: &PathBuf| {
+        fs::read_to_string(path.join("comm")).is_ok_and(|comm| comm.trim() == name)
     };
-    paths.filter(is_wake).collect()
+    paths.filter(is_it).collect()
 }
 
 /// Polls it once, which has the wake thread wait for it.
