@@ -112,10 +112,10 @@ pub use changed::Changed;
 pub use channel::bytes::{BytesReceiver, BytesSender, bytes_channel};
 #[cfg(all(feature = "serde", not(tamtam_loom)))]
 pub use channel::encoded::{EncodedReceiver, EncodedSender, encoded_channel};
-#[cfg(not(tamtam_loom))]
-pub use channel::error::LoanError;
 #[cfg(all(feature = "serde", not(tamtam_loom)))]
 pub use channel::error::{EncodedRecvError, EncodedSendError};
+#[cfg(not(tamtam_loom))]
+pub use channel::error::{LoanError, SendBatchError};
 #[cfg(not(tamtam_loom))]
 pub use channel::loan::{Bytes, Loan};
 #[cfg(not(tamtam_loom))]

@@ -11,9 +11,9 @@ use tamtam_channel::{
 };
 use tamtam_wait::Wait;
 
-use super::error::LoanError;
+use super::error::{LoanError, SendBatchError};
 use super::loan::{Bytes, LENGTH, Loan, Taken};
-use super::shared::{ReceivingEnd, SendingEnd, Shared, after, ends};
+use super::shared::{Batch, ReceivingEnd, SendingEnd, Shared, after, ends};
 use crate::arena::{Arena, ArenaPlace};
 use crate::error::{AttachError, CreateError};
 use crate::header::Shape;
@@ -344,6 +344,115 @@ impl BytesSender {
             .map_err(|_| LoanError::Refused(SendTimeoutError::Disconnected(())))
     }
 
+    /// Sends copies of many messages, after waiting for room whenever there is none. How many.
+    ///
+    /// A receiver that sleeps is told of up to 32 of them at once, and at the end of the iterator: one that waits in between keeps messages back.
+    ///
+    /// # Ordering
+    ///
+    /// The messages stay in order. Those of other senders may come in between.
+    ///
+    /// # Blocking
+    ///
+    /// While the channel is full.
+    ///
+    /// # Panics
+    ///
+    /// If the iterator does; what it has yielded by then is sent.
+    ///
+    /// # Errors
+    ///
+    /// [`SendBatchError`] if a message is too large, or if no process receives, also if its process dies meanwhile: says how many messages were sent, and
+    /// holds the one that was taken out of the iterator and not sent. The others are still in the iterator.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// # #[cfg(target_os = "linux")] {
+    /// let (sender, receiver) = tamtam_ipc::bytes_channel(16, 100)?;
+    /// assert_eq!(sender.send_many(["some", "texts"])?, 2);
+    /// let mut messages = Vec::new();
+    /// assert_eq!(receiver.recv_many_bytes(&mut messages, 10)?, 2);
+    /// assert_eq!(messages, [b"some".to_vec(), b"texts".to_vec()]);
+    /// # }
+    /// # Ok::<(), Box<dyn std::error::Error + Send + Sync>>(())
+    /// ```
+    pub fn send_many<M: AsRef<[u8]>>(
+        &self,
+        messages: impl IntoIterator<Item = M>,
+    ) -> Result<usize, SendBatchError<M, LoanError<SendError<()>>>> {
+        let mut batch = self.batch();
+        let mut sent = 0;
+        for message in messages {
+            if let Err(error) = batch.send(message.as_ref()) {
+                return Err(SendBatchError::new(sent, message, error));
+            }
+            sent += 1;
+        }
+        Ok(sent)
+    }
+
+    /// As [`send_many`](BytesSender::send_many), but loans a place for each message, of as many bytes as `len` says, which `write` writes and may make
+    /// shorter: no copy is needed.
+    ///
+    /// # Ordering
+    ///
+    /// The messages stay in order. Those of other senders may come in between.
+    ///
+    /// # Blocking
+    ///
+    /// While the channel is full.
+    ///
+    /// # Panics
+    ///
+    /// If the iterator, `len` or `write` does; the messages before are sent.
+    ///
+    /// # Errors
+    ///
+    /// As [`send_many`](BytesSender::send_many).
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// # #[cfg(target_os = "linux")] {
+    /// let (sender, receiver) = tamtam_ipc::bytes_channel(16, 1000)?;
+    /// sender.send_many_with([10, 1000], |count| *count, |count, loan| {
+    ///     for offset in 0..*count {
+    ///         loan.write_at(offset, &[7]);
+    ///     }
+    /// })?;
+    /// let mut sum = 0;
+    /// assert_eq!(receiver.recv_many_with(10, |bytes| sum += bytes.len())?, 2);
+    /// assert_eq!(sum, 1010);
+    /// # }
+    /// # Ok::<(), Box<dyn std::error::Error + Send + Sync>>(())
+    /// ```
+    pub fn send_many_with<M>(
+        &self,
+        messages: impl IntoIterator<Item = M>,
+        mut len: impl FnMut(&M) -> usize,
+        mut write: impl FnMut(&M, &mut Loan<'_>),
+    ) -> Result<usize, SendBatchError<M, LoanError<SendError<()>>>> {
+        let mut batch = self.batch();
+        let mut sent = 0;
+        for message in messages {
+            let len = len(&message);
+            if let Err(error) = batch.send_with(len, |loan| write(&message, loan)) {
+                return Err(SendBatchError::new(sent, message, error));
+            }
+            sent += 1;
+        }
+        Ok(sent)
+    }
+
+    /// Begins to send many, of which the receiver is told together.
+    pub(super) fn batch(&self) -> BytesBatch<'_> {
+        BytesBatch {
+            sender: self,
+            batch: self.end.batch(),
+        }
+    }
+
     /// How many bytes a message can have.
     #[must_use]
     pub fn largest(&self) -> usize {
@@ -366,6 +475,33 @@ impl BytesSender {
     #[must_use]
     pub fn is_corrupt(&self) -> bool {
         self.end.shared().is_corrupt()
+    }
+}
+
+/// Many messages of bytes, one after another.
+pub(super) struct BytesBatch<'a> {
+    sender: &'a BytesSender,
+    batch: Batch<'a>,
+}
+
+impl BytesBatch<'_> {
+    /// Sends the next one, of so many bytes at most, after waiting for room if there is none.
+    fn send_with(
+        &mut self,
+        len: usize,
+        write: impl FnOnce(&mut Loan<'_>),
+    ) -> Result<(), LoanError<SendError<()>>> {
+        let claim = || self.batch.claim();
+        let mut loan = self.sender.loan_by(len, claim, |_| SendError(()))?;
+        write(&mut loan);
+        loan.commit_one_of_several().map_err(LoanError::Refused)?;
+        self.batch.sent_one();
+        Ok(())
+    }
+
+    /// Sends a copy of these bytes as the next one.
+    pub(super) fn send(&mut self, bytes: &[u8]) -> Result<(), LoanError<SendError<()>>> {
+        self.send_with(bytes.len(), |loan| loan.copy_from(bytes))
     }
 }
 
@@ -468,7 +604,7 @@ impl BytesReceiver {
         taken: Result<Position, Nothing>,
         use_bytes: impl FnOnce(Bytes<'_>) -> R,
     ) -> Result<R, Nothing> {
-        let taken = Taken::new(&self.end, taken?);
+        let taken = Taken::<false>::new(&self.end, taken?);
         let bytes = taken.bytes().ok_or(Nothing::Corrupt)?;
         Ok(use_bytes(bytes))
     }
@@ -594,6 +730,103 @@ impl BytesReceiver {
     ) -> Result<usize, RecvTimeoutError> {
         self.recv_deadline_with(deadline, |bytes| bytes.copy_to_vec(buffer))?;
         Ok(buffer.len())
+    }
+
+    /// Receives what is there, up to `limit` messages, from the taken one on; `use_bytes` may say that one is none, and ends this.
+    pub(super) fn use_many_taken(
+        &self,
+        taken: Result<Position, Nothing>,
+        limit: usize,
+        mut use_bytes: impl FnMut(Bytes<'_>) -> bool,
+    ) -> Result<usize, Nothing> {
+        let count = self.end.receive_several(taken?, limit, |position| {
+            let taken = Taken::<true>::new(&self.end, position);
+            taken.bytes().is_some_and(&mut use_bytes)
+        });
+        if count == 0 && self.is_corrupt() {
+            return Err(Nothing::Corrupt);
+        }
+        Ok(count)
+    }
+
+    /// Receives what is there, up to `limit` messages, after waiting for one, and shows each in its place. How many. Senders that wait for room are told
+    /// once, when `use_bytes` has come back for the last time, or panics.
+    ///
+    /// # Blocking
+    ///
+    /// While the channel is empty, unless the limit is zero.
+    ///
+    /// # Errors
+    ///
+    /// As [`recv_with`](BytesReceiver::recv_with).
+    pub fn recv_many_with(
+        &self,
+        limit: usize,
+        mut use_bytes: impl FnMut(Bytes<'_>),
+    ) -> Result<usize, RecvError> {
+        if limit == 0 {
+            return Ok(0);
+        }
+        let use_bytes = |bytes: Bytes<'_>| {
+            use_bytes(bytes);
+            true
+        };
+        self.use_many_taken(self.end.take(None), limit, use_bytes)
+            .map_err(|_| RecvError)
+    }
+
+    /// As [`recv_many_with`](BytesReceiver::recv_many_with), but never waits.
+    ///
+    /// # Errors
+    ///
+    /// [`TryRecvError::Empty`] or [`TryRecvError::Disconnected`].
+    pub fn try_recv_many_with(
+        &self,
+        limit: usize,
+        mut use_bytes: impl FnMut(Bytes<'_>),
+    ) -> Result<usize, TryRecvError> {
+        if limit == 0 {
+            return Ok(0);
+        }
+        let use_bytes = |bytes: Bytes<'_>| {
+            use_bytes(bytes);
+            true
+        };
+        self.use_many_taken(self.end.try_take(), limit, use_bytes)
+            .map_err(|nothing| match nothing {
+                Nothing::Empty => TryRecvError::Empty,
+                Nothing::Closed | Nothing::Corrupt => TryRecvError::Disconnected,
+            })
+    }
+
+    /// Receives what is there, up to `limit` messages, after waiting for one; appends each to `buffer`. How many.
+    ///
+    /// # Blocking
+    ///
+    /// While the channel is empty, unless the limit is zero.
+    ///
+    /// # Errors
+    ///
+    /// As [`recv_with`](BytesReceiver::recv_with).
+    pub fn recv_many_bytes(
+        &self,
+        buffer: &mut Vec<Vec<u8>>,
+        limit: usize,
+    ) -> Result<usize, RecvError> {
+        self.recv_many_with(limit, |bytes| buffer.push(bytes.to_vec()))
+    }
+
+    /// As [`recv_many_bytes`](BytesReceiver::recv_many_bytes), but never waits.
+    ///
+    /// # Errors
+    ///
+    /// [`TryRecvError::Empty`] or [`TryRecvError::Disconnected`].
+    pub fn try_recv_many_bytes(
+        &self,
+        buffer: &mut Vec<Vec<u8>>,
+        limit: usize,
+    ) -> Result<usize, TryRecvError> {
+        self.try_recv_many_with(limit, |bytes| buffer.push(bytes.to_vec()))
     }
 
     /// How many bytes a message can have.

@@ -6,6 +6,7 @@ use std::marker::PhantomData;
 use std::os::fd::{BorrowedFd, OwnedFd};
 use std::time::{Duration, Instant};
 
+use postcard::ser_flavors::Flavor;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 use tamtam_channel::{
@@ -14,13 +15,13 @@ use tamtam_channel::{
 use tamtam_wait::Wait;
 
 use super::bytes::{BytesReceiver, BytesSender, named};
-use super::error::{EncodedRecvError, EncodedSendError, LoanError};
-use super::loan::Bytes;
+use super::error::{EncodedRecvError, EncodedSendError, LoanError, SendBatchError};
 use super::shared::after;
 use crate::arena::Arena;
 use crate::arena::ArenaPlace;
 use crate::error::{AttachError, CreateError};
 use crate::header::Shape;
+use crate::ring::{Nothing, Position};
 
 /// What the memory says that it holds.
 fn name<T>() -> String {
@@ -228,6 +229,79 @@ impl<T: Serialize> EncodedSender<T> {
         self.send_by(message, send, timed_out)
     }
 
+    /// Sends many messages, after waiting for room whenever there is none. How many.
+    ///
+    /// A receiver that sleeps is told of up to 32 of them at once, and at the end of the iterator: one that waits in between keeps messages back.
+    ///
+    /// # Ordering
+    ///
+    /// The messages stay in order. Those of other senders may come in between.
+    ///
+    /// # Blocking
+    ///
+    /// While the channel is full.
+    ///
+    /// # Panics
+    ///
+    /// If the iterator or a message's `Serialize` does; the messages before are sent.
+    ///
+    /// # Errors
+    ///
+    /// [`SendBatchError`] if a message cannot be encoded or is too large, or if no process receives, also if its process dies meanwhile: says how many
+    /// messages were sent, and holds the one that was taken out of the iterator and not sent. The others are still in the iterator.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// # #[cfg(target_os = "linux")] {
+    /// use tamtam_ipc::{EncodedSendError, encoded_channel};
+    ///
+    /// let (sender, receiver) = encoded_channel::<String>(16, 100)?;
+    /// let mut texts = ["some".to_owned(), "long".repeat(100), "texts".to_owned()].into_iter();
+    /// let error = sender.send_many(texts.by_ref()).unwrap_err();
+    /// assert_eq!((error.sent, error.unsent), (1, "long".repeat(100)));
+    /// assert!(matches!(error.error, EncodedSendError::TooLarge { largest: 100, .. }));
+    /// assert_eq!(sender.send_many(texts)?, 1);
+    ///
+    /// let mut received = Vec::new();
+    /// assert_eq!(receiver.recv_many(&mut received, 10)?, 2);
+    /// assert_eq!(received, ["some", "texts"]);
+    /// # }
+    /// # Ok::<(), Box<dyn std::error::Error + Send + Sync>>(())
+    /// ```
+    pub fn send_many(
+        &self,
+        messages: impl IntoIterator<Item = T>,
+    ) -> Result<usize, SendBatchError<T, EncodedSendError<(), SendError<()>>>> {
+        let mut batch = self.bytes.batch();
+        let mut encoded = Vec::new();
+        let mut sent = 0;
+        for message in messages {
+            encoded.clear();
+            let into = Appended(&mut encoded);
+            let error = match postcard::serialize_with_flavor(&message, into) {
+                Err(error) => EncodedSendError::NotEncodable {
+                    message: (),
+                    reason: error.to_string(),
+                },
+                Ok(()) => match batch.send(&encoded) {
+                    Ok(()) => {
+                        sent += 1;
+                        continue;
+                    }
+                    Err(LoanError::Refused(refused)) => EncodedSendError::Refused(refused),
+                    Err(LoanError::TooLarge { bytes, largest }) => EncodedSendError::TooLarge {
+                        message: (),
+                        bytes,
+                        largest,
+                    },
+                },
+            };
+            return Err(SendBatchError::new(sent, message, error));
+        }
+        Ok(sent)
+    }
+
     /// How many bytes a message can have when it is encoded.
     #[must_use]
     pub fn largest(&self) -> usize {
@@ -354,7 +428,7 @@ impl<T: DeserializeOwned> EncodedReceiver<T> {
     /// [`TryRecvError::Empty`], [`TryRecvError::Disconnected`] if moreover no process has a sender, and
     /// [`NotDecodable`](EncodedRecvError::NotDecodable) if what came is no such message.
     pub fn try_recv(&self) -> Result<T, EncodedRecvError<TryRecvError>> {
-        decoded(self.bytes.try_recv_with(copied))
+        decoded(self.bytes.try_recv_with(|bytes| bytes.to_vec()))
     }
 
     /// Receives a message, after waiting for one.
@@ -368,7 +442,7 @@ impl<T: DeserializeOwned> EncodedReceiver<T> {
     /// [`RecvError`] if the channel is empty and no process has a sender, also if the last one dies while this waits, and
     /// [`NotDecodable`](EncodedRecvError::NotDecodable) if what came is no such message.
     pub fn recv(&self) -> Result<T, EncodedRecvError<RecvError>> {
-        decoded(self.bytes.recv_with(copied))
+        decoded(self.bytes.recv_with(|bytes| bytes.to_vec()))
     }
 
     /// As [`recv`](EncodedReceiver::recv), but waits at most `timeout`.
@@ -377,7 +451,10 @@ impl<T: DeserializeOwned> EncodedReceiver<T> {
     ///
     /// [`RecvTimeoutError::Timeout`], [`RecvTimeoutError::Disconnected`], and [`NotDecodable`](EncodedRecvError::NotDecodable).
     pub fn recv_timeout(&self, timeout: Duration) -> Result<T, EncodedRecvError<RecvTimeoutError>> {
-        decoded(self.bytes.recv_until_with(after(timeout), copied))
+        decoded(
+            self.bytes
+                .recv_until_with(after(timeout), |bytes| bytes.to_vec()),
+        )
     }
 
     /// As [`recv`](EncodedReceiver::recv), but waits until `deadline` at the latest.
@@ -389,7 +466,79 @@ impl<T: DeserializeOwned> EncodedReceiver<T> {
         &self,
         deadline: Instant,
     ) -> Result<T, EncodedRecvError<RecvTimeoutError>> {
-        decoded(self.bytes.recv_until_with(Some(deadline), copied))
+        decoded(
+            self.bytes
+                .recv_until_with(Some(deadline), |bytes| bytes.to_vec()),
+        )
+    }
+
+    /// Receives what is there, up to `limit` messages, after waiting for one; appends to `buffer`. How many. Senders that wait for room are told
+    /// once.
+    ///
+    /// # Blocking
+    ///
+    /// While the channel is empty, unless the limit is zero.
+    ///
+    /// # Errors
+    ///
+    /// [`RecvError`] if the channel is empty and no process has a sender, and [`NotDecodable`](EncodedRecvError::NotDecodable) if one that came is no such
+    /// message: those before it are in the buffer.
+    pub fn recv_many(
+        &self,
+        buffer: &mut Vec<T>,
+        limit: usize,
+    ) -> Result<usize, EncodedRecvError<RecvError>> {
+        if limit == 0 {
+            return Ok(0);
+        }
+        self.decode_many(self.bytes.end.take(None), buffer, limit, |_| RecvError)
+    }
+
+    /// As [`recv_many`](EncodedReceiver::recv_many), but never waits.
+    ///
+    /// # Errors
+    ///
+    /// [`TryRecvError::Empty`], [`TryRecvError::Disconnected`], and [`NotDecodable`](EncodedRecvError::NotDecodable).
+    pub fn try_recv_many(
+        &self,
+        buffer: &mut Vec<T>,
+        limit: usize,
+    ) -> Result<usize, EncodedRecvError<TryRecvError>> {
+        if limit == 0 {
+            return Ok(0);
+        }
+        self.decode_many(
+            self.bytes.end.try_take(),
+            buffer,
+            limit,
+            |nothing| match nothing {
+                Nothing::Empty => TryRecvError::Empty,
+                Nothing::Closed | Nothing::Corrupt => TryRecvError::Disconnected,
+            },
+        )
+    }
+
+    fn decode_many<Refused>(
+        &self,
+        taken: Result<Position, Nothing>,
+        buffer: &mut Vec<T>,
+        limit: usize,
+        refused: impl FnOnce(Nothing) -> Refused,
+    ) -> Result<usize, EncodedRecvError<Refused>> {
+        let mut encoded = Vec::new();
+        let mut is_no_message = None;
+        let received = self.bytes.use_many_taken(taken, limit, |bytes| {
+            bytes.copy_to_vec(&mut encoded);
+            match decode(&encoded) {
+                Ok(message) => buffer.push(message),
+                Err(error) => is_no_message = Some(error),
+            }
+            is_no_message.is_none()
+        });
+        match is_no_message {
+            Some(error) => Err(error),
+            None => received.map_err(|nothing| EncodedRecvError::Refused(refused(nothing))),
+        }
     }
 
     /// An iterator that waits for each message and ends when the channel is empty and no process has a sender. A message that is none is an
@@ -439,21 +588,41 @@ impl<T: DeserializeOwned> EncodedReceiver<T> {
     }
 }
 
-/// The bytes as a message, once no other process can change them any more.
 fn decoded<T: DeserializeOwned, Refused>(
     received: Result<Vec<u8>, Refused>,
 ) -> Result<T, EncodedRecvError<Refused>> {
-    let bytes = received.map_err(EncodedRecvError::Refused)?;
-    postcard::from_bytes(&bytes).map_err(|error| EncodedRecvError::NotDecodable {
+    decode(&received.map_err(EncodedRecvError::Refused)?)
+}
+
+/// The bytes as a message, once no other process can change them any more.
+fn decode<T: DeserializeOwned, Refused>(bytes: &[u8]) -> Result<T, EncodedRecvError<Refused>> {
+    postcard::from_bytes(bytes).map_err(|error| EncodedRecvError::NotDecodable {
         bytes: bytes.len(),
         reason: error.to_string(),
     })
 }
 
-fn copied(bytes: Bytes<'_>) -> Vec<u8> {
-    let mut buffer = Vec::new();
-    bytes.copy_to_vec(&mut buffer);
-    buffer
+/// A buffer to which a message is encoded, behind what it holds.
+struct Appended<'a>(&'a mut Vec<u8>);
+
+impl Flavor for Appended<'_> {
+    type Output = ();
+
+    #[inline]
+    fn try_push(&mut self, byte: u8) -> postcard::Result<()> {
+        self.0.push(byte);
+        Ok(())
+    }
+
+    #[inline]
+    fn try_extend(&mut self, bytes: &[u8]) -> postcard::Result<()> {
+        self.0.extend_from_slice(bytes);
+        Ok(())
+    }
+
+    fn finalize(self) -> postcard::Result<()> {
+        Ok(())
+    }
 }
 
 impl<T> fmt::Debug for EncodedReceiver<T> {

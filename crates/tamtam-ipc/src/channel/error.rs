@@ -1,7 +1,6 @@
 //! Why a message of bytes, or one that is encoded, was not sent or received. What is refused as in any channel is refused by the errors of
 //! `tamtam-channel`, which are inside of these.
 
-#[cfg(feature = "serde")]
 use std::fmt;
 
 /// Why no place for a message was loaned, or bytes were not sent: by the call's own `Refused`, which is
@@ -42,6 +41,65 @@ pub enum LoanError<Refused> {
     #[error(transparent)]
     Refused(Refused),
 }
+
+/// Why a batch of bytes or of encoded messages has ended before its iterator: [`LoanError`] or [`EncodedSendError`], of one message, which is
+/// here. Those that were sent before are received.
+///
+/// # Examples
+///
+/// ```
+/// # #[cfg(target_os = "linux")] {
+/// use tamtam_channel::SendError;
+/// use tamtam_ipc::{LoanError, bytes_channel};
+///
+/// let (sender, receiver) = bytes_channel(4, 5)?;
+/// let mut texts = ["short", "too long"].into_iter();
+/// let error = sender.send_many(texts.by_ref()).unwrap_err();
+/// assert_eq!((error.sent, error.unsent), (1, "too long"));
+/// assert_eq!(error.error, LoanError::TooLarge { bytes: 8, largest: 5 });
+/// drop(receiver);
+/// let error = sender.send_many(["late"]).unwrap_err();
+/// assert_eq!((error.sent, error.unsent), (0, "late"));
+/// assert_eq!(error.error, LoanError::Refused(SendError(())));
+/// # }
+/// # Ok::<(), tamtam_ipc::CreateError>(())
+/// ```
+#[derive(Clone, PartialEq, Eq)]
+pub struct SendBatchError<T, Cause> {
+    /// How many messages were sent before.
+    pub sent: usize,
+    /// The one that was taken out of the iterator and not sent.
+    pub unsent: T,
+    /// Why it was not.
+    pub error: Cause,
+}
+
+impl<T, Cause> SendBatchError<T, Cause> {
+    pub(super) fn new(sent: usize, unsent: T, error: Cause) -> Self {
+        SendBatchError {
+            sent,
+            unsent,
+            error,
+        }
+    }
+}
+
+impl<T, Cause: fmt::Display> fmt::Display for SendBatchError<T, Cause> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}, after {} of a batch", self.error, self.sent)
+    }
+}
+
+impl<T, Cause: fmt::Debug> fmt::Debug for SendBatchError<T, Cause> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("SendBatchError")
+            .field("sent", &self.sent)
+            .field("error", &self.error)
+            .finish_non_exhaustive()
+    }
+}
+
+impl<T, Cause: fmt::Display + fmt::Debug> std::error::Error for SendBatchError<T, Cause> {}
 
 /// Why a message was not encoded and sent: by the call's own `Refused`, which is [`SendError`](tamtam_channel::SendError),
 /// [`TrySendError`](tamtam_channel::TrySendError) or [`SendTimeoutError`](tamtam_channel::SendTimeoutError) and holds the message, or for what it

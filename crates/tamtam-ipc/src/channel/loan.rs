@@ -188,12 +188,20 @@ impl<'a> Loan<'a> {
     ///
     /// [`SendError`] if another process has written nonsense into the memory. That no process receives any more is told by the next loan.
     #[inline]
-    pub fn commit(mut self) -> Result<(), SendError<()>> {
+    pub fn commit(self) -> Result<(), SendError<()>> {
+        let end = self.end;
+        self.commit_one_of_several()?;
+        end.ring();
+        Ok(())
+    }
+
+    /// As [`commit`](Loan::commit), but does not wake the receiver.
+    #[inline]
+    pub(crate) fn commit_one_of_several(mut self) -> Result<(), SendError<()>> {
         // SYNC ring-full: it is published with the message.
         length(self.end.shared(), self.position).store(self.len as u64, Ordering::Relaxed);
         self.is_message = true;
         if self.end.publish(self.position, true) {
-            self.end.ring();
             Ok(())
         } else {
             Err(SendError(()))
@@ -218,14 +226,14 @@ impl fmt::Debug for Loan<'_> {
     }
 }
 
-/// A message that was taken; its slot is free when this is dropped, also by a panic.
+/// A message that was taken, perhaps as one of several; its slot is free when this is dropped, also by a panic.
 #[derive(Debug)]
-pub(crate) struct Taken<'a> {
+pub(crate) struct Taken<'a, const OF_SEVERAL: bool> {
     end: &'a ReceivingEnd,
     position: Position,
 }
 
-impl<'a> Taken<'a> {
+impl<'a, const OF_SEVERAL: bool> Taken<'a, OF_SEVERAL> {
     #[inline]
     pub(crate) fn new(end: &'a ReceivingEnd, position: Position) -> Self {
         Taken { end, position }
@@ -249,10 +257,14 @@ impl<'a> Taken<'a> {
     }
 }
 
-impl Drop for Taken<'_> {
+impl<const OF_SEVERAL: bool> Drop for Taken<'_, OF_SEVERAL> {
     #[inline]
     fn drop(&mut self) {
-        self.end.free(self.position);
+        if OF_SEVERAL {
+            self.end.free_one_of_several(self.position);
+        } else {
+            self.end.free(self.position);
+        }
     }
 }
 
@@ -373,6 +385,15 @@ impl Bytes<'_> {
             copy::out_of_shared_to(self.first.as_ptr(), buffer.as_mut_ptr(), self.len);
             buffer.set_len(self.len);
         }
+    }
+
+    /// A copy of the whole message.
+    #[must_use]
+    #[inline]
+    pub fn to_vec(&self) -> Vec<u8> {
+        let mut bytes = Vec::new();
+        self.copy_to_vec(&mut bytes);
+        bytes
     }
 
     /// The bytes of the message, in place.

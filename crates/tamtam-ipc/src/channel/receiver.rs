@@ -218,23 +218,11 @@ impl<T: Plain> Receiver<T> {
     }
 
     fn finish_many(&self, first: Position, buffer: &mut Vec<T>, limit: usize) -> usize {
-        let mut position = first;
-        let mut count = 0;
-        loop {
+        self.end.receive_several(first, limit, |position| {
             buffer.push(self.read(position));
             self.end.free_one_of_several(position);
-            count += 1;
-            // A sender that is as quick would otherwise keep a batch of any limit going, and others waiting.
-            if count == limit.min(self.capacity()) {
-                break;
-            }
-            match self.end.take_there() {
-                Ok(next) => position = next,
-                Err(_) => break,
-            }
-        }
-        self.end.freed_several();
-        count
+            true
+        })
     }
 
     /// An iterator that waits for each message and ends when the channel is empty and no process has a sender.

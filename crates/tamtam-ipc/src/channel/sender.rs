@@ -16,9 +16,6 @@ use crate::error::AttachError;
 use crate::plain::Plain;
 use crate::ring::{Position, Refusal};
 
-/// After so many messages of a batch the receiver is told of them.
-const MESSAGES_PER_RING: usize = 32;
-
 /// The sending end of a [`channel`](crate::channel()) between processes.
 ///
 /// Clone it for more senders in this process; another process [attaches](Sender::attach).
@@ -46,33 +43,6 @@ const MESSAGES_PER_RING: usize = 32;
 pub struct Sender<T> {
     pub(crate) end: SendingEnd,
     messages: PhantomData<fn(T)>,
-}
-
-/// Wakes the receiver for what of a batch it was not woken for yet, also if the batch's iterator panics.
-struct Told<'a> {
-    end: &'a SendingEnd,
-    untold: usize,
-}
-
-impl Told<'_> {
-    fn sent(&mut self) {
-        self.untold += 1;
-        if self.untold == MESSAGES_PER_RING {
-            self.tell();
-        }
-    }
-
-    fn tell(&mut self) {
-        if std::mem::take(&mut self.untold) > 0 {
-            self.end.ring();
-        }
-    }
-}
-
-impl Drop for Told<'_> {
-    fn drop(&mut self) {
-        self.tell();
-    }
 }
 
 impl<T: Plain> Sender<T> {
@@ -223,18 +193,10 @@ impl<T: Plain> Sender<T> {
         &self,
         messages: impl IntoIterator<Item = T>,
     ) -> Result<usize, SendManyError<T>> {
-        let mut told = Told {
-            end: &self.end,
-            untold: 0,
-        };
+        let mut batch = self.end.batch();
         let mut sent = 0;
         for message in messages {
-            let mut claim = self.end.try_claim();
-            if claim == Err(Refusal::Full) {
-                told.tell();
-                claim = self.end.claim(None);
-            }
-            let unsent = match claim {
+            let unsent = match batch.claim() {
                 Ok(position) => self.write(position, message).err(),
                 Err(_) => Some(message),
             };
@@ -242,7 +204,7 @@ impl<T: Plain> Sender<T> {
                 let unsent = vec![unsent];
                 return Err(SendManyError { sent, unsent });
             }
-            told.sent();
+            batch.sent_one();
             sent += 1;
         }
         Ok(sent)

@@ -32,6 +32,9 @@ const STATE: usize = size_of::<AtomicU64>();
 /// Slots begin on cache lines of their own.
 const LINE: usize = 64;
 
+/// After so many messages of a batch the receiver is told of them.
+const MESSAGES_PER_RING: usize = 32;
+
 /// How many channels this process has had.
 static SERIAL: AtomicU64 = AtomicU64::new(0);
 
@@ -428,6 +431,56 @@ impl SendingEnd {
     pub(crate) fn ring(&self) {
         self.shared.control().receiver.ring();
     }
+
+    /// Begins to send many, of which the receiver is told together.
+    pub(crate) fn batch(&self) -> Batch<'_> {
+        Batch {
+            end: self,
+            untold: 0,
+        }
+    }
+}
+
+/// Many messages one after another: wakes the receiver for what it was not woken for yet, also if what makes the messages panics.
+#[derive(Debug)]
+pub(crate) struct Batch<'a> {
+    end: &'a SendingEnd,
+    untold: usize,
+}
+
+impl Batch<'_> {
+    /// A slot for the next message, after waiting for one; before a wait the receiver is told of those before.
+    #[inline]
+    pub(crate) fn claim(&mut self) -> Result<Position, Refusal> {
+        match self.end.try_claim() {
+            Err(Refusal::Full) => {
+                self.tell();
+                self.end.claim(None)
+            }
+            claim => claim,
+        }
+    }
+
+    /// One more is published.
+    #[inline]
+    pub(crate) fn sent_one(&mut self) {
+        self.untold += 1;
+        if self.untold == MESSAGES_PER_RING {
+            self.tell();
+        }
+    }
+
+    fn tell(&mut self) {
+        if std::mem::take(&mut self.untold) > 0 {
+            self.end.ring();
+        }
+    }
+}
+
+impl Drop for Batch<'_> {
+    fn drop(&mut self) {
+        self.tell();
+    }
 }
 
 /// Ready when a slot can be claimed, or no process receives: a claim may still fail, where another thread is quicker.
@@ -582,9 +635,40 @@ impl ReceivingEnd {
         self.shared.free_one_of_several(position);
     }
 
-    /// Several were read.
-    pub(crate) fn freed_several(&self) {
-        self.shared.freed_several();
+    /// Receives what is there, up to `limit` messages, from one on that was taken: how many. `receive` gets the place of each, which it
+    /// [frees](ReceivingEnd::free_one_of_several), and ends this where there was no message. Senders that wait are told at the end, also by a panic.
+    #[inline]
+    pub(crate) fn receive_several(
+        &self,
+        first: Position,
+        limit: usize,
+        mut receive: impl FnMut(Position) -> bool,
+    ) -> usize {
+        let _told = FreedSeveral(&self.shared);
+        // A sender that is as quick would otherwise keep a batch of any limit going, and others waiting.
+        let limit = limit.min(self.shared.capacity());
+        let mut position = first;
+        let mut count = 0;
+        while receive(position) {
+            count += 1;
+            if count == limit {
+                break;
+            }
+            match self.take_there() {
+                Ok(next) => position = next,
+                Err(_) => break,
+            }
+        }
+        count
+    }
+}
+
+/// Several are read: wakes the senders that wait.
+struct FreedSeveral<'a>(&'a Shared);
+
+impl Drop for FreedSeveral<'_> {
+    fn drop(&mut self) {
+        self.0.freed_several();
     }
 }
 

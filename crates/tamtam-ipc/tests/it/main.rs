@@ -4,6 +4,8 @@
 mod arena;
 #[cfg(feature = "link")]
 mod attached;
+#[cfg(feature = "serde")]
+mod batches;
 mod bytes;
 mod carrier;
 mod channel;
