@@ -14,7 +14,7 @@ impl Line {
     /// # Safety
     ///
     /// The caller is the keeper.
-    unsafe fn run_while(&self, mut goes_on: impl FnMut() -> bool) {
+    pub(super) unsafe fn run_while(&self, mut goes_on: impl FnMut() -> bool) {
         let mut backoff = Backoff::new();
         let mut turns = 0_u32;
         loop {

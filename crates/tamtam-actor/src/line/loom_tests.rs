@@ -3,6 +3,7 @@
 //!
 //! Threads of a model share their thread-local values, so all tasks come in from outside.
 
+mod at_words;
 mod own_turns;
 
 use core::ptr::NonNull;

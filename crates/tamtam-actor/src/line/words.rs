@@ -37,16 +37,25 @@ impl Line {
     /// Wakes a listener of this line when the source is ready, once. In a turn of a line that [sleeps so](Line::sleeps_at_words).
     pub(crate) fn wake_when_ready(source: Weak<SharedSource>, waker: &Waker) {
         let here = HERE.get();
-        if here.is_null() {
-            return;
+        if !here.is_null() {
+            // SAFETY: this thread is in the turns of that line, and is its keeper.
+            unsafe { (*here).list(source, waker) };
         }
+    }
+
+    /// Notes that a listener is to be woken when the source is ready, once, in place of what was noted for that source.
+    ///
+    /// # Safety
+    ///
+    /// The caller is the keeper.
+    pub(super) unsafe fn list(&self, source: Weak<SharedSource>, waker: &Waker) {
         let entry = AtWords {
             source,
             waker: waker.clone(),
         };
-        // SAFETY: this thread is in the turns of that line, and is its keeper.
+        // SAFETY: the caller is the keeper; what is taken out is dropped below.
         let before = unsafe {
-            (*here).with_listed(|listed| {
+            self.with_listed(|listed| {
                 let is_it = |other: &AtWords| Weak::ptr_eq(&other.source, &entry.source);
                 let before = listed.iter().position(is_it);
                 let before = before.map(|position| listed.swap_remove(position));
