@@ -11,8 +11,9 @@ use crate::cell::{AnyActor, AtWork, Cell, Door};
 use crate::error::{AskError, NoThread, TellError};
 use crate::id::ActorId;
 use crate::mailbox::{Level, WhenNoRoom, apart};
+use crate::pending_answer::PendingAnswer;
 use crate::reply::{Answer, AskedBy, Reply};
-use crate::task::ThreadWait;
+use crate::task::{ThreadWait, Unflushed};
 use crate::waits::{GRACE, HeldWait, Waiting};
 
 #[cfg(feature = "serde")]
@@ -378,6 +379,52 @@ impl<M> Address<M> {
         timeout: Duration,
     ) -> Result<R, AskError> {
         self.ask_until(question, Instant::now().checked_add(timeout))
+    }
+
+    /// Asks a question and goes on: the thread waits for the answer later, together with other things, in a
+    /// [`select!`](tamtam_channel::select).
+    ///
+    /// # Blocking
+    ///
+    /// While the mailbox is full, if it is made for [waiting](crate::Overflow::Wait). In a handler the wait for the answer is the select's: no thread of
+    /// the pool stands in for it, and no circle of actors that wait for each other is looked for. A handler asks by [`Context::ask`](crate::Context::ask).
+    ///
+    /// # Errors
+    ///
+    /// [`AskError`] if the question cannot be asked, as for [`ask`](Address::ask). Why a question that was asked has no answer is what the pending answer
+    /// gives.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use tamtam_actor::{AskError, Pool, Reply};
+    /// use tamtam_channel::{bounded, select};
+    ///
+    /// let pool = Pool::new();
+    /// let counter = pool.spawn_fn(|(text, reply): (String, Reply<usize>), _| reply.send(text.len()));
+    /// let (_stop, stopped) = bounded::<()>(1);
+    /// let length = counter.ask_pending(|reply| ("text".to_owned(), reply))?;
+    /// // .. and goes on
+    /// let answer = select! {
+    ///     wait(length) => length.try_take(),
+    ///     recv(stopped) -> _ => None,
+    /// };
+    /// assert_eq!(answer, Some(Ok(4)));
+    /// # Ok::<(), AskError>(())
+    /// ```
+    pub fn ask_pending<R: Send + 'static>(
+        &self,
+        question: impl FnOnce(Reply<R>) -> M,
+    ) -> Result<PendingAnswer<R>, AskError> {
+        // Where this thread is the one that would have to answer, no select of it comes to an end.
+        if self.begin_wait().is_none() {
+            return Err(AskError::OwnThread);
+        }
+        let (reply, answer) = Reply::open();
+        self.put_question(question(reply), &answer)?;
+        // What this turn has written to another process would wait for its end otherwise.
+        Unflushed::flush_all();
+        Ok(answer.pending())
     }
 
     /// Whether [`tell`](Address::tell) waits for room.

@@ -19,7 +19,7 @@
 // | 9 | actor, context, first_turn, pipe, restart, runner (one circle) | the actor and its turn |
 // | 8 | address | where an actor is reached |
 // | 7 | reply | the answer to a question |
-// | 6 | ask_future, cell | the mailbox with its state, whatever the actor is; a future's question |
+// | 6 | ask_future, cell, pending_answer | the mailbox with its state, whatever the actor is; a future's question, and one of a thread that goes on |
 // | 5 | error | what can go wrong on the way |
 // | 4 | task | what is due, where it gets its turn, and what a thread does that waits |
 // | 3 | mailbox, time | queues and their policies; clock, wheel and timers |
@@ -51,6 +51,7 @@ mod memory;
 #[doc(hidden)]
 pub mod models;
 pub mod observe;
+mod pending_answer;
 mod pipe;
 mod pool;
 mod replaceable;
@@ -90,6 +91,7 @@ pub use mailbox::{
     Bounded, DeadLetter, DeadLetterWatch, Describes, Level, Loss, Overflow, Plain, Ruled, Untyped,
     on_dead_letter,
 };
+pub use pending_answer::PendingAnswer;
 pub use pool::{Pool, PoolBuilder, Shutdown, WaitIdle, WaitIdleError};
 pub use replaceable::Replaceable;
 pub use reply::Reply;

@@ -12,6 +12,7 @@ use tamtam_wait::TaskWait;
 use crate::cell::{dropping_for, owed, why_dropped};
 use crate::error::{AskError, TellError};
 use crate::mailbox::{AnswerFuture, AnswerPlace, Filler, Taker, oneshot};
+use crate::pending_answer::PendingAnswer;
 use crate::time::Timer;
 use crate::waits::OpenQuestion;
 
@@ -264,6 +265,11 @@ impl<R> Answer<R> {
         R: Send + 'static,
     {
         Arc::downgrade(&(Arc::clone(&self.0) as Arc<dyn Asked>))
+    }
+
+    /// The answer as one among other things that a thread waits for.
+    pub(crate) fn pending(self) -> PendingAnswer<R> {
+        PendingAnswer::new(self.0)
     }
 
     /// The answer as a future.

@@ -16,7 +16,7 @@ pub(crate) struct AnswerPlace<R> {
     answer: Mutex<Option<R>>,
     /// An answer has come, whether it was taken or not.
     came: AtomicBool,
-    /// The asker.
+    /// The asker; several threads, or places of one select, where it [waits for other things, too](crate::PendingAnswer).
     takers: WaitList,
 }
 
@@ -29,7 +29,7 @@ impl<R> AnswerPlace<R> {
         }
     }
 
-    /// Puts the answer in and wakes the asker. Only the first one counts; others come back.
+    /// Puts the answer in and wakes those who wait for it. Only the first one counts; others come back.
     pub(crate) fn put(&self, answer: R) -> Result<(), R> {
         let mut place = self.answer.lock();
         if self.came.load(Ordering::Relaxed) {
@@ -41,7 +41,7 @@ impl<R> AnswerPlace<R> {
         // looks sees it, or is seen.
         self.came.store(true, Ordering::SeqCst);
         drop(place);
-        self.takers.notify_one();
+        self.takers.notify_all();
         Ok(())
     }
 
@@ -52,7 +52,8 @@ impl<R> AnswerPlace<R> {
         self.came.load(Ordering::SeqCst)
     }
 
-    fn take(&self) -> Option<R> {
+    /// Takes the answer if it has come and was not taken.
+    pub(crate) fn take(&self) -> Option<R> {
         // SYNC answer-came
         if self.came.load(Ordering::Acquire) {
             self.answer.lock().take()

@@ -23,6 +23,7 @@ mod named;
 mod on_tokio;
 mod own_turns;
 mod panics;
+mod pending;
 mod pipe;
 mod pool_end;
 mod publish_async;

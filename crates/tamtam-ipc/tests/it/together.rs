@@ -456,3 +456,106 @@ fn encoded_messages_are_among_what_a_select_waits_for() {
     drop((threads.join().unwrap(), sender));
     other.ends_well();
 }
+
+/// The answer of an actor, a message of another process, and time: in one sleep, for which no other thread sleeps.
+#[cfg(feature = "link")]
+#[test]
+fn an_answer_is_among_what_a_select_waits_for() {
+    use tamtam_actor::{Pool, Reply};
+
+    const PATH: &str = "together::an_answer_is_among_what_a_select_waits_for";
+    const ROUNDS: u64 = 300;
+    if let Some(memory) = half("sends") {
+        let sender = Sender::<u64>::attach(memory).unwrap();
+        for number in 0..ROUNDS {
+            if number % 8 == 0 {
+                std::thread::sleep(Duration::from_micros(700));
+            }
+            sender.send(number).unwrap();
+        }
+        return;
+    }
+    let rounds = || {
+        let pool = Pool::with_threads(1);
+        let slow = pool.spawn_fn(|(number, reply): (u64, Reply<u64>), _| {
+            if number % 8 == 0 {
+                std::thread::sleep(Duration::from_micros(500));
+            }
+            reply.send(number);
+        });
+        let (sender, mut receiver) = channel::<u64>(4).unwrap();
+        let other = Other::start(PATH, "sends", sender.memory());
+        let timeout = after(LONG);
+        let (mut from_process, mut answered) = (0, 0);
+        let mut answer = slow.ask_pending(|reply| (0, reply)).unwrap();
+        while from_process < ROUNDS || answered < ROUNDS {
+            let process = receiver.selectable();
+            select! {
+                wait(process) => {
+                    assert_eq!(process.try_recv(), Ok(from_process));
+                    from_process += 1;
+                }
+                wait(answer) => {
+                    assert_eq!(answer.try_take(), Some(Ok(answered)));
+                    answered += 1;
+                    answer = slow.ask_pending(|reply| (answered, reply)).unwrap();
+                }
+                recv(timeout) -> _ => panic!("{from_process} and {answered} came"),
+            }
+        }
+        assert!(wake_threads().is_empty() || !tamtam_wait::Futex::can_wait_any());
+        drop(sender);
+        other.ends_well();
+    };
+    tamtam_testing::in_a_process_of_its_own(PATH, LONG, |_| {}, rounds);
+}
+
+/// A thread waits for answers of another side's actor, in a turn, too, where what it has written is not left until the turn's end.
+#[cfg(feature = "link")]
+#[test]
+fn answers_over_a_link_are_among_what_a_select_waits_for() {
+    use std::os::unix::net::UnixStream;
+    use tamtam_actor::{Address, AskError, Fate, Pool, Reply};
+    use tamtam_link::{Link, carrier};
+
+    type Question = (u64, Reply<u64>);
+
+    let pool = Pool::with_threads(2);
+    let mut kept = Vec::new();
+    let actor = pool.spawn_fn(move |(number, reply): Question, _| match number {
+        0 => kept.push(reply),
+        number => reply.send(number * number),
+    });
+    let (one, other) = UnixStream::pair().unwrap();
+    let here = carrier::unix(Link::builder(), one).unwrap();
+    let there = carrier::unix(Link::builder().root(&actor), other).unwrap();
+    let far: Address<Question> = here.root();
+    let select = |far: &Address<Question>| {
+        let never = far.ask_pending(|reply| (0, reply)).unwrap();
+        let answer = far.ask_pending(|reply| (7, reply)).unwrap();
+        let timeout = after(LONG);
+        select! {
+            wait(never) => panic!("it is kept"),
+            wait(answer) => answer.try_take().unwrap(),
+            recv(timeout) -> _ => panic!("no answer came"),
+        }
+    };
+    assert_eq!(select(&far), Ok(49));
+    let asker = {
+        let far = far.clone();
+        pool.spawn_fn(move |reply: Reply<u64>, _| reply.send(select(&far).unwrap()))
+    };
+    assert_eq!(asker.ask(|reply| reply), Ok(49));
+
+    let never = far.ask_pending(|reply| (0, reply)).unwrap();
+    assert_eq!(select(&far), Ok(49));
+    assert!(!never.has_come());
+    there.close();
+    select! {
+        wait(never) => match never.try_take().unwrap() {
+            Err(error @ AskError::Unreachable(_)) => assert_eq!(error.fate(), Fate::Unknown),
+            other => panic!("{other:?}"),
+        },
+        default(LONG) => panic!("not told of the end"),
+    }
+}
