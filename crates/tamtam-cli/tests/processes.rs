@@ -116,6 +116,13 @@ mod linux {
         let spawner = Process::spawner().name("locked").limits(limits);
         let locked = spawner.spawn::<Kitchen>(()).unwrap();
         assert_eq!(locked.ask(Cook::Dish), Ok(1));
+        // One that cannot make memory for the process below it.
+        let mut poor = Command::new("sh");
+        poor.args(["-c", "trap '' XFSZ; ulimit -f 100; exec \"$0\""])
+            .arg(std::env::current_exe().unwrap());
+        let poor = Process::from(poor).name("poor");
+        let poor = poor.spawn::<Kitchen>(()).unwrap();
+        assert_eq!(poor.ask(Cook::Hire), Ok(1));
         println!("serves");
         let asker = thread::spawn(move || {
             while waiter.ask(|reply| reply).is_ok() && busy.ask(Cook::Dish).is_ok() {}
@@ -178,7 +185,7 @@ mod linux {
             .iter()
             .map(|it| it["name"].as_str().unwrap())
             .collect();
-        assert_eq!(names, ["busy", "asleep", "locked"]);
+        assert_eq!(names, ["busy", "asleep", "locked", "poor"]);
         for process in processes {
             let (memory, answer) = (&process["memory"], &process["answer"]);
             assert!(memory.as_u64().unwrap() > 100_000, "{process}");
@@ -190,8 +197,8 @@ mod linux {
             );
         }
         assert!(answer["memory"].as_u64().unwrap() > 100_000);
-        let [busy, asleep, _] = &processes[..] else {
-            unreachable!("there are three");
+        let [busy, asleep, _, poor] = &processes[..] else {
+            unreachable!("there are four");
         };
         let root = &busy["answer"]["actors"][0];
         assert_eq!(root["name"], "busy");
@@ -212,6 +219,15 @@ mod linux {
             (&"scullery".into(), &0.into())
         );
         assert_eq!(scullery["answer"]["actors"][0]["handled"], 1);
+        // What carries messages to each.
+        for process in processes.iter().chain([scullery]) {
+            assert_eq!(process["carrier"], "shared memory", "{process}");
+            assert!(process["carrier_refused"].is_null(), "{process}");
+        }
+        let below_poor = &poor["answer"]["processes"][0];
+        assert_eq!(below_poor["carrier"], "socket", "{below_poor}");
+        let why = below_poor["carrier_refused"].as_str().unwrap();
+        assert!(why.contains("File too large"), "{why}");
 
         let shown = top(folder.path(), &[]);
         println!("{shown}");
@@ -225,6 +241,7 @@ mod linux {
         for heading in [
             "PROCESS",
             "PID",
+            "CARRIER",
             "RESTARTS",
             "MEMORY",
             "CPU",
@@ -237,10 +254,13 @@ mod linux {
         assert_eq!(row("├ busy")[2], pid);
         assert_eq!(row("│ └ scullery")[3], scullery["pid"].to_string());
         assert_eq!(
-            row("├ asleep")[2..4],
-            [asleep["pid"].to_string(), "1".to_owned()]
+            row("├ asleep")[2..5],
+            [&*asleep["pid"].to_string(), "memory", "1"]
         );
-        assert_eq!(row("└ locked")[3], "0");
+        assert_eq!(row("├ locked")[3..5], ["memory", "0"]);
+        assert_eq!(row("  └ scullery")[3], "socket");
+        let said = format!("scullery: messages to this process go through a socket: {why}");
+        assert!(shown.contains(&said), "{said} is missing in\n{shown}");
         let is_own =
             |line: &str| line.starts_with("processes-") && line.contains(&format!(" {own} "));
         assert!(shown.lines().any(is_own), "{shown}");

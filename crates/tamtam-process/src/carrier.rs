@@ -30,6 +30,25 @@ pub enum Carrier {
     },
 }
 
+#[cfg(feature = "top")]
+impl Carrier {
+    /// What it is, without why.
+    pub(crate) fn name(&self) -> &'static str {
+        match self {
+            Carrier::SharedMemory => "shared memory",
+            Carrier::Socket { .. } => "socket",
+        }
+    }
+
+    /// Why it is not shared memory, if that was tried.
+    pub(crate) fn refused(&self) -> Option<String> {
+        match self {
+            Carrier::Socket { refused: Some(why) } => Some(why.to_string()),
+            _ => None,
+        }
+    }
+}
+
 impl fmt::Display for Carrier {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {

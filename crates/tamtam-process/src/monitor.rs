@@ -253,12 +253,17 @@ pub(crate) fn start(plan: Plan) -> Result<Started, SpawnError> {
     let shown = {
         let (process, messages) = (Arc::clone(&shared), link.clone());
         let name = recipe.called.to_string();
-        Shown::new(move || ProcessBelow {
-            name: name.clone(),
-            pid: process.pid(),
-            restarts: process.restarts(),
-            queued: messages.unconfirmed(),
-            answer: None,
+        Shown::new(move || {
+            let carrier = process.carrier();
+            ProcessBelow {
+                name: name.clone(),
+                pid: process.pid(),
+                restarts: process.restarts(),
+                queued: messages.unconfirmed(),
+                carrier: carrier.as_ref().map(Carrier::name),
+                refused: carrier.as_ref().and_then(Carrier::refused),
+                answer: None,
+            }
         })
     };
     let monitor = Monitor {

@@ -37,6 +37,9 @@ pub(crate) struct Process {
     pub(crate) restarts: u64,
     /// Messages to its actor that are not done with.
     pub(crate) queued: u64,
+    /// What carries its messages, and why that is not shared memory.
+    pub(crate) carrier: Option<String>,
+    pub(crate) carrier_refused: Option<String>,
     pub(crate) memory: Option<u64>,
     pub(crate) cpu_ns: Option<u64>,
     /// How long ago it has said what it says.

@@ -265,8 +265,8 @@ mod tests {
             \"actors\":[{\"id\":1,\"type\":\"Decoder\",\"home\":\"frame\",\"queued\":1}]}"#;
         let line = format!(
             r#"{{"tamtam":1,"program":"shop","pid":42,"memory":2000000,"homes":[],"processes":[
-            {{"name":"decoder","pid":43,"restarts":2,"queued":6,"memory":12345678,"answer":"{}"}},
-            {{"name":"printer","restarts":9,"age_ns":3000000000}}]}}"#,
+            {{"name":"decoder","pid":43,"restarts":2,"queued":6,"memory":12345678,"answer":"{}","carrier":"shared memory"}},
+            {{"name":"printer","restarts":9,"age_ns":3000000000,"carrier":"socket","carrier_refused":"no memory"}}]}}"#,
             below.replace('\n', " ")
         );
         let view = View::new(&Answer::read(&line).unwrap(), None, By::Queued, 40);
@@ -279,6 +279,9 @@ mod tests {
             "12.3 MB",
             "decoder[43] frame",
             "printer: the process has said nothing for 3.00 s",
+            "43   memory ",
+            "-   socket ",
+            "printer: messages to this process go through a socket: no memory",
         ] {
             assert!(shown.contains(words), "{words} is missing in\n{shown}");
         }

@@ -73,6 +73,7 @@ pub(crate) struct View {
 const PROCESSES: &[Column] = &[
     words("PROCESS"),
     number("PID"),
+    words("CARRIER"),
     number("RESTARTS"),
     number("MEMORY"),
     number("CPU"),
@@ -176,6 +177,7 @@ impl View {
             warnings: (answer.homes.iter())
                 .flat_map(|home| warning(home).into_iter().chain(left_behind(home)))
                 .chain(tree.iter().filter_map(silent))
+                .chain(tree.iter().filter_map(not_by_memory))
                 .collect(),
         }
     }
@@ -237,6 +239,26 @@ fn silent(node: &Node<'_>) -> Option<String> {
     })
 }
 
+/// A process whose messages take longer than they would through shared memory.
+fn not_by_memory(node: &Node<'_>) -> Option<String> {
+    let process = node.process?;
+    let why = process.carrier_refused.as_ref()?;
+    Some(format!(
+        "{}: messages to this process go through a {}: {}",
+        printable(&process.name),
+        printable(process.carrier.as_deref().unwrap_or("socket")),
+        printable(why)
+    ))
+}
+
+/// One word for what carries messages to a process.
+fn carrier(carrier: &str) -> Value {
+    match carrier {
+        "shared memory" => plain("memory".to_owned()),
+        other => notable(printable(other)),
+    }
+}
+
 fn process_row(node: &Node<'_>, before: Option<&Answer>, seconds: f64) -> Vec<Value> {
     let last = node.pid().and_then(|pid| before?.process(pid));
     let name = match (node.process, node.answer) {
@@ -267,6 +289,9 @@ fn process_row(node: &Node<'_>, before: Option<&Answer>, seconds: f64) -> Vec<Va
         plain(format!("{}{name}", node.branch)),
         node.pid()
             .map_or_else(unknown, |pid| plain(pid.to_string())),
+        (node.process)
+            .and_then(|process| process.carrier.as_deref())
+            .map_or_else(unknown, carrier),
         (node.process).map_or_else(unknown, |process| pile(process.restarts, Weight::Notable)),
         node.memory()
             .map_or_else(unknown, |bytes| plain(memory(bytes))),

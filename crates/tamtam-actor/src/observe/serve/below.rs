@@ -21,6 +21,10 @@ pub struct ProcessBelow {
     pub restarts: u32,
     /// Messages to its actor that are not done with.
     pub queued: u64,
+    /// What carries its messages, in a word or two; `None` if there is no process, or it has not begun yet.
+    pub carrier: Option<&'static str>,
+    /// Why that is not what carries them faster.
+    pub refused: Option<String>,
     /// What it has said last of what it does, and how long ago that was.
     pub answer: Option<(Duration, String)>,
 }
@@ -71,6 +75,12 @@ pub(super) fn show(json: &mut Json, request: &str) {
                 }
                 json.plain("restarts", process.restarts);
                 json.plain("queued", process.queued);
+                if let Some(carrier) = process.carrier {
+                    json.text("carrier", carrier);
+                }
+                if let Some(why) = &process.refused {
+                    json.text("carrier_refused", answer::short(why));
+                }
                 if let Some((age, answer)) = &process.answer {
                     json.plain("age_ns", age.as_nanos());
                     // As a text: what a worker says is not trusted to be JSON.
