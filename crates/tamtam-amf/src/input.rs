@@ -140,25 +140,31 @@ impl<'a> Input<'a> {
         admits
     }
 
-    /// Goes over the head of a container that announces so many values, if these and it are within the limits; whether it
-    /// was announced itself.
-    ///
-    /// Nothing is copied to be given up: numbers that were written one by one and are then read together make processors
-    /// wait.
-    #[cfg(feature = "serde")]
+    /// Whether a container that announces so many values is within the limits with these, after a head of so many bytes; whether
+    /// it was announced itself.
     #[inline(always)]
-    pub(crate) fn open(&mut self, bytes: usize, announced: bool, count: usize) -> bool {
+    pub(crate) fn admits_container(&self, head: usize, announced: bool, count: usize) -> bool {
         let owed = self.owed - usize::from(announced);
-        let fits = count <= (self.left() - bytes).saturating_sub(owed)
+        count <= (self.left() - head).saturating_sub(owed)
             && owed + count < self.limits.values.saturating_sub(self.values)
-            && self.depth < self.limits.depth.min(MAX_DEPTH);
-        if fits {
-            self.position += bytes;
-            self.owed = owed + count;
-            self.values += 1;
-            self.depth += 1;
-        }
-        fits
+            && self.depth < self.limits.depth.min(MAX_DEPTH)
+    }
+
+    /// Goes over the head of a container that was [admitted](Self::admits_container).
+    #[inline(always)]
+    pub(crate) fn open(&mut self, head: usize, announced: bool, count: usize) {
+        self.position += head;
+        self.owed = self.owed - usize::from(announced) + count;
+        self.values += 1;
+        self.depth += 1;
+    }
+
+    /// Goes over a container that was [admitted](Self::admits_container), with its values.
+    #[inline(always)]
+    pub(crate) fn pass_container(&mut self, bytes: usize, announced: bool, count: usize) {
+        self.position += bytes;
+        self.owed -= usize::from(announced);
+        self.values += 1 + count;
     }
 
     /// Whether so many containers that were announced, of so many values each, are within the limits if they take these bytes

@@ -7,7 +7,6 @@ pub(crate) enum Scalar<'a> {
     Null,
     Boolean(bool),
     /// Of AMF3.
-    #[cfg(feature = "serde")]
     Integer(i32),
     Number(f64),
     Text(&'a str),

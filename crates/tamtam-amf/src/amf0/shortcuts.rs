@@ -48,10 +48,16 @@ impl<'a> MembersAhead<'a> {
     /// The next value if it is a scalar.
     #[inline(always)]
     pub(crate) fn scalar(&mut self) -> Option<Scalar<'a>> {
+        let (value, rest) = scalar(self.rest)?;
+        self.take(value, rest)
+    }
+
+    /// Takes a value, which ends where these bytes begin, if the limits admit it.
+    #[inline(always)]
+    fn take<T>(&mut self, value: T, rest: &'a [u8]) -> Option<T> {
         if self.read == self.most {
             return None;
         }
-        let (value, rest) = scalar(self.rest)?;
         self.rest = rest;
         self.read += 1;
         Some(value)
@@ -64,12 +70,25 @@ impl<'a> MembersAhead<'a> {
             return None;
         };
         let (number, rest) = rest.split_first_chunk()?;
-        if self.read == self.most {
-            return None;
+        self.take(f64::from_be_bytes(*number), rest)
+    }
+
+    /// The next value if it is a text.
+    #[inline(always)]
+    pub(crate) fn text(&mut self) -> Option<&'a str> {
+        match scalar(self.rest)? {
+            (Scalar::Text(text), rest) => self.take(text, rest),
+            _ => None,
         }
-        self.rest = rest;
-        self.read += 1;
-        Some(f64::from_be_bytes(*number))
+    }
+
+    /// The next value if it is a boolean.
+    #[inline(always)]
+    pub(crate) fn boolean(&mut self) -> Option<bool> {
+        match *self.rest {
+            [BOOLEAN, boolean, ref rest @ ..] => self.take(boolean != 0, rest),
+            _ => None,
+        }
     }
 
     /// Whether the object ends where the next name would be.
@@ -165,9 +184,10 @@ impl<'a> Decoder<'a> {
             Frame::Named { waiting: true } => (Frame::Named { waiting: false }, false),
             _ => return false,
         };
-        if !self.input.admits_announced() || !self.input.open(taken, announced, 0) {
+        if !self.input.admits_announced() || !self.input.admits_container(taken, announced, 0) {
             return false;
         }
+        self.input.open(taken, announced, 0);
         self.begun += 1;
         self.around.push(around);
         self.frame = Frame::Named { waiting: false };

@@ -43,7 +43,6 @@ pub(super) enum Described<'a> {
     Plain {
         traits: Arc<Traits>,
         /// As it was read.
-        #[cfg(feature = "serde")]
         class: &'a str,
         #[cfg(feature = "serde")]
         members: Vec<&'a str>,
@@ -88,7 +87,7 @@ pub struct Decoder<'a> {
     pub(crate) begun: usize,
     pub(super) strings: Vec<Known<'a>>,
     /// The place of the text that was read last; `None` for the empty one.
-    last: Option<usize>,
+    pub(super) last: Option<usize>,
     pub(super) traits: Vec<Described<'a>>,
     classes: Classes,
     /// Those of the externalizable objects that are open.
@@ -304,13 +303,19 @@ impl<'a> Decoder<'a> {
             };
         }
         let text = self.input.text(number)?;
+        self.learn(text);
+        Ok(text)
+    }
+
+    /// Takes note of a text that is written here.
+    #[inline]
+    pub(super) fn learn(&mut self, text: &'a str) {
         if text.is_empty() {
             self.last = None;
         } else {
             self.last = Some(self.strings.len());
             self.strings.push(Known { text, shared: None });
         }
-        Ok(text)
     }
 
     /// The text that was read last, to keep: made once for each place in the table.
@@ -506,7 +511,6 @@ impl<'a> Decoder<'a> {
         };
         self.traits.push(Described::Plain {
             traits: Arc::new(traits),
-            #[cfg(feature = "serde")]
             class,
             #[cfg(feature = "serde")]
             members: names,

@@ -45,7 +45,6 @@ pub(crate) fn read(input: &mut Input<'_>) -> Result<u32, DecodeError> {
 }
 
 /// The 29 bits that bytes begin with, and what follows them.
-#[cfg(feature = "serde")]
 #[inline(always)]
 pub(crate) fn split(bytes: &[u8]) -> Option<(u32, &[u8])> {
     match *bytes {
@@ -57,7 +56,6 @@ pub(crate) fn split(bytes: &[u8]) -> Option<(u32, &[u8])> {
     }
 }
 
-#[cfg(feature = "serde")]
 #[inline(never)]
 fn split_long(bytes: &[u8]) -> Option<(u32, &[u8])> {
     let part = |byte: u8| u32::from(byte & 0x7f);

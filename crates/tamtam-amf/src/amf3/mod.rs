@@ -12,6 +12,7 @@ mod event;
 mod external;
 mod integer;
 mod marker;
+mod sealed;
 #[cfg(feature = "serde")]
 mod shortcuts;
 mod tables;
@@ -32,6 +33,6 @@ pub use value::{Array, Dictionary, Object, Properties, Value, Vector};
 #[cfg(feature = "serde")]
 pub(crate) use external::is_collection;
 #[cfg(feature = "serde")]
-pub(crate) use shortcuts::{Opened, SealedAhead};
+pub(crate) use sealed::SealedAhead;
 pub(crate) use tables::Tables;
 pub(crate) use tree::{References, resolve};

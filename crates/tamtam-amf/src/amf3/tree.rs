@@ -6,6 +6,7 @@ use super::decoder::Decoder;
 use super::encoder::Encoder;
 use super::event::Event;
 use super::external::Externalizable;
+use super::marker::{DOUBLE, FALSE, INTEGER, NULL, STRING, TRUE, UNDEFINED};
 use super::traits::Traits;
 use super::value::{Array, Dictionary, Object, Properties, Value, Vector};
 use crate::input::Input;
@@ -210,6 +211,18 @@ impl Building {
     }
 }
 
+/// The input ends where a value is asked for.
+const ENDED: Cause = Cause::Truncated { needed: 1, left: 0 };
+
+/// An object that was read ahead of the events.
+enum Ahead {
+    /// Whole.
+    Object(Box<Object>),
+    /// The next of its values is none that can be read ahead.
+    Begun(Box<Object>),
+    Nothing,
+}
+
 /// Integers and doubles out of their bytes.
 fn vector<T, const N: usize>(
     fixed: bool,
@@ -274,73 +287,119 @@ impl Decoder<'_> {
         let mut named: Vec<bool> = Vec::new();
         loop {
             let position = self.input.position();
-            let Some(event) = self.next_event()? else {
-                return self.input.error(Cause::Truncated { needed: 1, left: 0 });
-            };
-            let value = match event {
-                Event::Undefined => Value::Undefined,
-                Event::Null => Value::Null,
-                Event::Boolean(boolean) => Value::Boolean(boolean),
-                Event::Integer(number) => Value::Integer(number),
-                Event::Double(number) => Value::Double(number),
-                Event::String(_) => Value::String(self.last_text()),
-                Event::XmlDocument(text) => Value::XmlDocument(text.into()),
-                Event::Xml(text) => Value::Xml(text.into()),
-                Event::Date(milliseconds) => Value::Date(milliseconds),
-                Event::ByteArray(bytes) => Value::ByteArray(bytes.into()),
-                Event::VectorInt { fixed, bytes } => {
-                    Value::VectorInt(vector(fixed, bytes, i32::from_be_bytes))
-                }
-                Event::VectorUint { fixed, bytes } => {
-                    Value::VectorUint(vector(fixed, bytes, u32::from_be_bytes))
-                }
-                Event::VectorDouble { fixed, bytes } => {
-                    Value::VectorDouble(vector(fixed, bytes, f64::from_be_bytes))
-                }
-                Event::Reference(index) => {
-                    if self.refuses {
-                        let index = index as usize;
-                        return Input::error_at(self.started, Cause::Shared { index });
-                    }
-                    if let Some(references) = &mut self.references {
-                        references.note(self.started, index as usize)?;
-                    }
-                    Value::Reference(index)
-                }
-                Event::End => {
-                    named.pop();
-                    match open.pop() {
-                        Some(building) => building.finish(),
-                        None => return Input::error_at(position, Cause::NotAValue),
-                    }
-                }
-                Event::Externalizable => match self.take_externalizable() {
-                    Some(object) => Value::from(object),
-                    None => return Input::error_at(position, Cause::NotAValue),
-                },
-                Event::Property(name) => {
-                    let name = self.last_name(name);
-                    let (Some(properties), Some(named)) = (
-                        open.last_mut().and_then(Building::properties),
-                        named.last_mut(),
-                    ) else {
-                        return Input::error_at(position, Cause::NotAValue);
-                    };
-                    properties.push((name, Value::Undefined));
-                    *named = true;
-                    continue;
-                }
-                begins => {
-                    open.push(self.begin(begins));
+            let value = match self.object_ahead() {
+                Ahead::Object(object) => Value::Object(object),
+                Ahead::Begun(object) => {
+                    open.push(Building::Object(*object));
                     named.push(false);
                     continue;
                 }
+                Ahead::Nothing => match self.next_event()?.ok_or(DecodeError {
+                    position,
+                    cause: ENDED,
+                })? {
+                    Event::Undefined => Value::Undefined,
+                    Event::Null => Value::Null,
+                    Event::Boolean(boolean) => Value::Boolean(boolean),
+                    Event::Integer(number) => Value::Integer(number),
+                    Event::Double(number) => Value::Double(number),
+                    Event::String(_) => Value::String(self.last_text()),
+                    Event::XmlDocument(text) => Value::XmlDocument(text.into()),
+                    Event::Xml(text) => Value::Xml(text.into()),
+                    Event::Date(milliseconds) => Value::Date(milliseconds),
+                    Event::ByteArray(bytes) => Value::ByteArray(bytes.into()),
+                    Event::VectorInt { fixed, bytes } => {
+                        Value::VectorInt(vector(fixed, bytes, i32::from_be_bytes))
+                    }
+                    Event::VectorUint { fixed, bytes } => {
+                        Value::VectorUint(vector(fixed, bytes, u32::from_be_bytes))
+                    }
+                    Event::VectorDouble { fixed, bytes } => {
+                        Value::VectorDouble(vector(fixed, bytes, f64::from_be_bytes))
+                    }
+                    Event::Reference(index) => {
+                        if self.refuses {
+                            let index = index as usize;
+                            return Input::error_at(self.started, Cause::Shared { index });
+                        }
+                        if let Some(references) = &mut self.references {
+                            references.note(self.started, index as usize)?;
+                        }
+                        Value::Reference(index)
+                    }
+                    Event::End => {
+                        named.pop();
+                        match open.pop() {
+                            Some(building) => building.finish(),
+                            None => return Input::error_at(position, Cause::NotAValue),
+                        }
+                    }
+                    Event::Externalizable => match self.take_externalizable() {
+                        Some(object) => Value::from(object),
+                        None => return Input::error_at(position, Cause::NotAValue),
+                    },
+                    Event::Property(name) => {
+                        let name = self.last_name(name);
+                        let (Some(properties), Some(named)) = (
+                            open.last_mut().and_then(Building::properties),
+                            named.last_mut(),
+                        ) else {
+                            return Input::error_at(position, Cause::NotAValue);
+                        };
+                        properties.push((name, Value::Undefined));
+                        *named = true;
+                        continue;
+                    }
+                    begins => {
+                        open.push(self.begin(begins));
+                        named.push(false);
+                        continue;
+                    }
+                },
             };
             match (open.last_mut(), named.last_mut()) {
                 (Some(building), Some(named)) => building.push(value, std::mem::take(named)),
                 _ => return Ok(value),
             }
         }
+    }
+
+    /// The object that is next within a container, if its traits were there before and it has sealed members alone.
+    #[inline]
+    fn object_ahead(&mut self) -> Ahead {
+        let Some(found) = self.find_object(None, None).filter(|found| !found.dynamic) else {
+            return Ahead::Nothing;
+        };
+        let Some(traits) = self.traits(found.traits).map(Arc::clone) else {
+            return Ahead::Nothing;
+        };
+        let mut place = self.values_of(&found);
+        let mut object = Box::new(Object {
+            traits,
+            sealed: Vec::with_capacity(found.sealed),
+            dynamic: Vec::new(),
+        });
+        while object.sealed.len() < found.sealed {
+            let value = match place.marker() {
+                Some(DOUBLE) => place.double().map(Value::Double),
+                Some(STRING) => place.text(self).map(|_| Value::String(self.last_text())),
+                Some(INTEGER) => place.integer().map(Value::Integer),
+                Some(TRUE | FALSE) => place.boolean().map(Value::Boolean),
+                Some(NULL) => place.plain().map(|_| Value::Null),
+                Some(UNDEFINED) => place.plain().map(|_| Value::Undefined),
+                _ => None,
+            };
+            match value {
+                Some(value) => object.sealed.push(value),
+                None => {
+                    self.begin_found(&found);
+                    self.catch_up(&place, object.sealed.len());
+                    return Ahead::Begun(object);
+                }
+            }
+        }
+        self.pass_found(found.sealed, &place);
+        Ahead::Object(object)
     }
 
     /// The container that begins. The input can pay for the room that is reserved: see `Input::announce`.

@@ -53,7 +53,6 @@ impl<'a> From<Scalar<'a>> for Cell<'a> {
         match scalar {
             Scalar::Null => Cell::Null,
             Scalar::Boolean(boolean) => Cell::Boolean(boolean),
-            #[cfg(feature = "serde")]
             Scalar::Integer(number) => Cell::Number(number.into()),
             Scalar::Number(number) => Cell::Number(number),
             Scalar::Text(text) => Cell::String(text),

@@ -30,8 +30,16 @@ pub(super) struct Deserializer<'m, 'd, 'de> {
     met_reference: bool,
     /// The names that maps were given.
     pub(super) names: CopiedNames,
-    /// The struct that was asked for last, and its class: mostly those of the next object, too.
-    last: Option<(&'static str, Option<&'m str>)>,
+    /// The struct that was asked for last: mostly that of the next object, too.
+    last: Option<Asked<'m>>,
+}
+
+/// A struct that was asked for.
+struct Asked<'m> {
+    name: &'static str,
+    class: Option<&'m str>,
+    /// Traits of AMF3 that are of this class.
+    traits: Option<usize>,
 }
 
 impl<'m, 'd, 'de> Deserializer<'m, 'd, 'de> {
@@ -91,17 +99,20 @@ impl<'m, 'd, 'de> Deserializer<'m, 'd, 'de> {
         }
     }
 
-    /// The class of a struct, if it has one.
-    #[inline]
-    fn class_of(&mut self, name: &'static str) -> Option<&'m str> {
-        match self.last {
-            Some((last, class)) if std::ptr::eq(last, name) => class,
-            _ => {
-                let class = self.mapping.class_of(name);
-                self.last = Some((name, class));
-                class
-            }
+    /// What is known of a struct.
+    #[inline(always)]
+    fn asked(&mut self, name: &'static str) -> &mut Asked<'m> {
+        let mapping = self.mapping;
+        let ask = || Asked {
+            name,
+            class: mapping.class_of(name),
+            traits: None,
+        };
+        let asked = self.last.get_or_insert_with(ask);
+        if !std::ptr::eq(asked.name, name) {
+            *asked = ask();
         }
+        asked
     }
 
     fn shared<T>(&mut self, index: usize) -> Result<T> {
@@ -306,10 +317,14 @@ impl<'de> serde::Deserializer<'de> for &mut Deserializer<'_, '_, 'de> {
         fields: &'static [&'static str],
         visitor: V,
     ) -> Result<V::Value> {
-        let class = self.class_of(name);
+        let asked = self.asked(name);
+        let (class, mut traits) = (asked.class, asked.traits);
         if self.next.is_none()
-            && let Some(ahead) = self.items.begin_object(class)
+            && let Some(ahead) = self.items.object_ahead(class, &mut traits)
         {
+            if let Some(asked) = &mut self.last {
+                asked.traits = traits;
+            }
             return self.visit_object(ahead, visitor, fields);
         }
         self.object(visitor, Some(fields), class)

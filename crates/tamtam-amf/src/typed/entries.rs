@@ -59,12 +59,6 @@ impl<'f, 'm, 'd, 'de> Entries<'f, 'm, 'd, 'de> {
         }
     }
 
-    /// Whether a name is neither counted nor refused.
-    #[inline]
-    pub(super) fn takes_any_name(&self) -> bool {
-        !self.fields.is_empty() && !self.refuses
-    }
-
     /// Reads over what is left.
     #[inline]
     pub(super) fn end(&mut self) -> Result<()> {

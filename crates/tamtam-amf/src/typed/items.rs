@@ -4,6 +4,7 @@ use std::rc::Rc;
 use std::sync::Arc;
 use std::vec;
 
+use super::ahead::{MembersOfAmf0, MembersOfAmf3};
 use crate::amf0::Member;
 use crate::input::Input;
 use crate::scalar::Scalar;
@@ -141,14 +142,12 @@ impl<'de> Source<'_, 'de> {
     }
 }
 
-/// The members of an object, which are read ahead of the decoder.
-#[derive(Debug)]
+/// An object, whose members may be read ahead of the decoder.
 pub(super) enum Ahead<'de> {
-    /// None is.
+    /// It has begun, and they are not.
     Nothing,
-    Amf0(amf0::MembersAhead<'de>),
-    /// The names are those of the sealed members, and there are no others.
-    Amf3(Rc<[&'de str]>, amf3::SealedAhead<'de>),
+    Amf0(MembersOfAmf0<'de>),
+    Amf3(MembersOfAmf3<'de>),
 }
 
 /// An object of AMF3 that is open.
@@ -271,9 +270,14 @@ impl<'d, 'de> Items<'d, 'de> {
         in_list && self.decoder().is_some_and(|decoder| decoder.has_more())
     }
 
-    /// Begins the next value if it is an object of this class, or of none, for which no item has to be made.
-    #[inline]
-    pub(super) fn begin_object(&mut self, class: Option<&str>) -> Option<Ahead<'de>> {
+    /// The next value if it is an object of this class, or of none, for which no item has to be made. The traits of AMF3 that
+    /// are known to be of that class are noted.
+    #[inline(always)]
+    pub(super) fn object_ahead(
+        &mut self,
+        class: Option<&str>,
+        known: &mut Option<usize>,
+    ) -> Option<Ahead<'de>> {
         if !self.is_direct() || self.depth == MOST_NESTED {
             return None;
         }
@@ -282,30 +286,24 @@ impl<'d, 'de> Items<'d, 'de> {
                 return None;
             }
             self.depth += 1;
-            return Some(decoder.ahead().map_or(Ahead::Nothing, Ahead::Amf0));
+            let place = decoder.ahead();
+            return Some(place.map_or(Ahead::Nothing, |place| {
+                Ahead::Amf0(MembersOfAmf0::new(place))
+            }));
         }
-        let (open, decoder) = self.at_value()?;
-        let amf3::Opened {
-            traits,
-            sealed,
-            ahead,
-        } = decoder.next_object(class)?;
-        open.named = false;
-        self.open.push(Open {
-            traits,
-            read: 0,
-            sealed,
-            named: false,
-        });
-        self.depth += 1;
-        let Some(ahead) = ahead else {
+        let (_, decoder) = self.at_value()?;
+        let found = decoder.find_object(class, *known)?;
+        *known = Some(found.traits);
+        if found.dynamic {
+            self.begin_amf3();
             return Some(Ahead::Nothing);
-        };
-        let names = match self.names.get(traits) {
+        }
+        let place = decoder.values_of(&found);
+        let names = match self.names.get(found.traits) {
             Some(Some(names)) => Rc::clone(names),
-            _ => self.name_members(traits)?,
+            _ => self.name_members(found.traits)?,
         };
-        Some(Ahead::Amf3(names, ahead))
+        Some(Ahead::Amf3(MembersOfAmf3::new(names, place)))
     }
 
     /// The names of the sealed members of traits, which are kept for the next object.
@@ -319,87 +317,95 @@ impl<'d, 'de> Items<'d, 'de> {
         Some(names)
     }
 
-    /// Has members read ahead again, where the value of one has ended after so many names; whether they can be.
-    pub(super) fn go_ahead(&mut self, ahead: &mut Ahead<'de>, names: usize) -> bool {
-        if !self.is_direct() {
-            return false;
-        }
-        match (&mut self.source, ahead) {
-            (Source::Amf0(decoder, false), Ahead::Amf0(ahead)) => match decoder.ahead() {
-                Some(place) => *ahead = place,
-                None => return false,
-            },
-            (_, Ahead::Amf3(_, ahead)) => {
-                let at_name = |open: &Open| open.read == names && !open.named;
-                let here = self.open.last().is_some_and(at_name);
-                match self.source.decoder().and_then(|decoder| decoder.ahead()) {
-                    Some(place) if here => *ahead = place,
-                    _ => return false,
-                }
-            }
-            _ => return false,
-        }
-        true
-    }
-
-    /// Goes to where members were read ahead: so many names, and whether the value of the last is next.
-    pub(super) fn catch_up(&mut self, ahead: &Ahead<'de>, names: usize, waiting: bool) {
-        match (&mut self.source, ahead) {
-            (Source::Amf0(decoder, false), Ahead::Amf0(ahead)) => decoder.catch_up(ahead, waiting),
-            (_, Ahead::Amf3(_, ahead)) => {
-                if let Some(open) = self.open.last_mut() {
-                    open.read = names;
-                    open.named = waiting;
-                }
-                if let Some(decoder) = self.source.decoder() {
-                    decoder.catch_up(ahead);
-                }
-            }
-            _ => {}
+    /// Where the members of an object of AMF0 are, if a name is next.
+    pub(super) fn ahead_in_amf0(&mut self) -> Option<amf0::MembersAhead<'de>> {
+        match &self.source {
+            Source::Amf0(decoder, false) if self.is_direct() => decoder.ahead(),
+            _ => None,
         }
     }
 
-    /// Ends an object whose members were read ahead, if it has no more than so many.
+    /// Goes to where members of AMF0 were read ahead; whether the value of the last name is next.
+    pub(super) fn catch_up_amf0(&mut self, place: &amf0::MembersAhead<'de>, at_value: bool) {
+        if let Source::Amf0(decoder, false) = &mut self.source {
+            decoder.catch_up(place, at_value);
+        }
+    }
+
+    /// Ends an object of AMF0 whose members were read ahead, if it has no more of them.
     #[inline]
-    pub(super) fn end_ahead(&mut self, ahead: &Ahead<'de>, names: usize) -> bool {
-        let ended = match (&mut self.source, ahead) {
-            (Source::Amf0(decoder, false), Ahead::Amf0(ahead)) => decoder.end_ahead(ahead),
-            (source, Ahead::Amf3(_, ahead)) => match source.decoder() {
-                Some(decoder) => {
-                    decoder.catch_up(ahead);
-                    decoder.next_end()
-                }
-                None => false,
-            },
-            _ => false,
+    pub(super) fn end_amf0(&mut self, place: &amf0::MembersAhead<'de>) -> bool {
+        let Source::Amf0(decoder, false) = &mut self.source else {
+            return false;
         };
-        if ended {
-            self.depth -= 1;
-        }
-        if let Ahead::Amf3(..) = ahead {
-            if ended {
-                self.open.pop();
-            } else if let Some(open) = self.open.last_mut() {
-                open.read = names;
-            }
-        }
+        let ended = decoder.end_ahead(place);
+        self.depth -= usize::from(ended);
         ended
     }
 
-    /// The text that is read ahead after its marker, and what follows it.
-    #[inline]
-    pub(super) fn text_ahead(&mut self, bytes: &'de [u8]) -> Option<(&'de str, &'de [u8])> {
-        self.source.decoder()?.text_ahead(bytes)
+    /// Begins the object of AMF3 that is next and was found.
+    pub(super) fn begin_amf3(&mut self) {
+        let Some((open, decoder)) = self.at_value() else {
+            return;
+        };
+        let Some(found) = decoder.find_object(None, None) else {
+            return;
+        };
+        decoder.begin_found(&found);
+        open.named = false;
+        self.open.push(Open {
+            traits: found.traits,
+            read: 0,
+            sealed: found.sealed,
+            named: false,
+        });
+        self.depth += 1;
     }
 
-    /// The next value if it is a scalar that can be read ahead.
+    /// Goes over the object of AMF3 that is next and was found, where so many sealed values, all of them, were read ahead;
+    /// whether it was there.
     #[inline(always)]
-    pub(super) fn scalar_ahead(&mut self, ahead: &mut Ahead<'de>) -> Option<Scalar<'de>> {
-        match ahead {
-            Ahead::Nothing => None,
-            Ahead::Amf0(ahead) => ahead.scalar(),
-            Ahead::Amf3(_, ahead) => ahead.scalar(|bytes| self.text_ahead(bytes)),
+    pub(super) fn pass_amf3(&mut self, sealed: usize, place: &amf3::SealedAhead<'de>) -> bool {
+        let Some((open, decoder)) = self.at_value() else {
+            return false;
+        };
+        open.named = false;
+        decoder.pass_found(sealed, place)
+    }
+
+    /// Where the members of an object of AMF3 are, if the name of the one after so many is next.
+    pub(super) fn ahead_in_amf3(&mut self, read: usize) -> Option<amf3::SealedAhead<'de>> {
+        let at_name = |open: &Open| open.read == read && !open.named;
+        if !self.is_direct() || !self.open.last().is_some_and(at_name) {
+            return None;
         }
+        self.decoder()?.ahead(read)
+    }
+
+    /// Goes to where members of AMF3 were read ahead, so many more; whether the value of the next name is next.
+    pub(super) fn catch_up_amf3(
+        &mut self,
+        place: &amf3::SealedAhead<'de>,
+        values: usize,
+        at_value: bool,
+    ) {
+        if let Some(open) = self.open.last_mut() {
+            open.read = place.read + usize::from(at_value);
+            open.named = at_value;
+        }
+        if let Some(decoder) = self.decoder() {
+            decoder.catch_up(place, values);
+        }
+    }
+
+    /// Ends an object of AMF3, if it has no more values.
+    pub(super) fn end_amf3(&mut self) -> bool {
+        let ended = self.decoder().is_some_and(|decoder| decoder.next_end());
+        if ended {
+            self.open.pop();
+            self.depth -= 1;
+        }
+        ended
     }
 
     /// The next member of an object, which may be the expected one, or its end, for which no item has to be made.
@@ -449,7 +455,9 @@ impl<'d, 'de> Items<'d, 'de> {
         }
     }
 
-    fn decoder(&mut self) -> Option<&mut amf3::Decoder<'de>> {
+    /// The decoder of AMF3, where it is what reads.
+    #[inline]
+    pub(super) fn decoder(&mut self) -> Option<&mut amf3::Decoder<'de>> {
         self.source.decoder()
     }
 

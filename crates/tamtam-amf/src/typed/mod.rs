@@ -30,6 +30,7 @@ macro_rules! refuse {
     )* };
 }
 
+mod ahead;
 mod deserializer;
 mod entries;
 mod error;

@@ -1,9 +1,8 @@
 //! Structs of objects, whose members are read without a look at what is around each of them.
-//!
-//! What is no scalar, or is wrong, is left to the deserializer, which goes to that place first: nothing of it has been read then.
 
 use serde::de::{DeserializeSeed, MapAccess, Visitor};
 
+use super::ahead::MembersAhead;
 use super::deserializer::Deserializer;
 use super::entries::Entries;
 use super::error::Failure;
@@ -15,174 +14,151 @@ use crate::scalar::Scalar;
 type Result<T, E = Failure> = std::result::Result<T, E>;
 
 impl<'de> Deserializer<'_, '_, 'de> {
-    /// An object that has begun.
-    #[inline]
+    /// An object that is read ahead, or has begun.
+    #[inline(always)]
     pub(super) fn visit_object<V: Visitor<'de>>(
         &mut self,
         ahead: Ahead<'de>,
         visitor: V,
         fields: &'static [&'static str],
     ) -> Result<V::Value> {
-        let entries = Entries::of(self, Container::Object, Some(fields));
-        let is_ahead = entries.takes_any_name() && !matches!(ahead, Ahead::Nothing);
+        match ahead {
+            Ahead::Amf3(members) => self.visit_ahead(members, visitor, fields),
+            Ahead::Amf0(members) => self.visit_ahead(members, visitor, fields),
+            Ahead::Nothing => self.visit_named(Container::Object, visitor, Some(fields)),
+        }
+    }
+
+    #[inline(always)]
+    fn visit_ahead<V: Visitor<'de>, A: MembersAhead<'de>>(
+        &mut self,
+        mut ahead: A,
+        visitor: V,
+        fields: &'static [&'static str],
+    ) -> Result<V::Value> {
+        if fields.is_empty() || self.mapping.refuses_unknown() {
+            // Each name is counted, or compared with those of the type.
+            ahead.leave(&mut self.items, false);
+            return self.visit_named(Container::Object, visitor, Some(fields));
+        }
         let mut members = StructEntries {
-            entries,
+            from: self,
             fields,
             ahead,
-            names: 0,
-            next: if is_ahead { Next::Name } else { Next::Left },
+            ended: false,
         };
         let value = visitor.visit_map(&mut members);
-        members.catch_up();
+        if !members.ahead.is_left() {
+            members.leave();
+        }
         let value = value?;
-        members.entries.end()?;
+        if !members.ended {
+            members.end()?;
+        }
         Ok(value)
     }
 }
 
 /// The members of an object.
-struct StructEntries<'f, 'm, 'd, 'de> {
-    /// What reads where nothing is read ahead.
-    entries: Entries<'f, 'm, 'd, 'de>,
+struct StructEntries<'f, 'm, 'd, 'de, A> {
+    from: &'f mut Deserializer<'m, 'd, 'de>,
     fields: &'static [&'static str],
-    ahead: Ahead<'de>,
-    /// How many names were read ahead: mostly they come in the order of the type.
-    names: usize,
-    next: Next,
+    ahead: A,
+    ended: bool,
 }
 
-/// What is read ahead next.
-#[derive(Clone, Copy, PartialEq, Eq)]
-enum Next {
-    Name,
-    Value,
-    /// Nothing: it is left to the deserializer.
-    Left,
-}
+impl<'m, 'd, 'de, A: MembersAhead<'de>> StructEntries<'_, 'm, 'd, 'de, A> {
+    /// Leaves what follows the last value to the deserializer.
+    #[cold]
+    fn leave(&mut self) {
+        self.ahead.leave(&mut self.from.items, false);
+    }
 
-impl<'de> StructEntries<'_, '_, '_, 'de> {
-    /// Leaves what follows to the deserializer.
-    #[inline]
-    fn catch_up(&mut self) {
-        if self.next != Next::Left {
-            let waiting = self.next == Next::Value;
-            self.next = Next::Left;
-            let items = &mut self.entries.from.items;
-            items.catch_up(&self.ahead, self.names, waiting);
-        }
+    /// What reads where nothing is read ahead.
+    fn entries(&mut self) -> Entries<'_, 'm, 'd, 'de> {
+        let mut entries = Entries::of(self.from, Container::Object, Some(self.fields));
+        entries.ended = self.ended;
+        entries
+    }
+
+    /// Reads over what is left.
+    #[cold]
+    fn end(&mut self) -> Result<()> {
+        self.entries().end()
     }
 
     /// Has the deserializer read a value, and goes on after it.
     fn detour<T>(
         &mut self,
-        read: impl FnOnce(&mut Deserializer<'_, '_, 'de>) -> Result<T>,
+        read: impl FnOnce(&mut Deserializer<'m, 'd, 'de>) -> Result<T>,
     ) -> Result<T> {
-        let was_ahead = self.next != Next::Left;
-        self.catch_up();
-        let value = read(self.entries.from)?;
-        let from = &mut *self.entries.from;
-        if was_ahead && from.next.is_none() && from.items.go_ahead(&mut self.ahead, self.names) {
-            self.next = Next::Name;
+        let was_ahead = !self.ahead.is_left();
+        self.ahead.leave(&mut self.from.items, true);
+        let value = read(self.from)?;
+        if was_ahead && self.from.next.is_none() {
+            self.ahead.resume(&mut self.from.items);
         }
         Ok(value)
     }
 
     #[inline(always)]
-    fn name(&mut self) -> Option<&'de str> {
-        if self.next != Next::Name {
-            return None;
-        }
-        let name = match &mut self.ahead {
-            Ahead::Amf3(names, _) => *names.get(self.names)?,
-            Ahead::Amf0(ahead) => ahead.name(self.fields.get(self.names).copied())?,
-            Ahead::Nothing => return None,
-        };
-        self.names += 1;
-        self.next = Next::Value;
-        Some(name)
+    fn scalar(&mut self) -> Option<Scalar<'de>> {
+        self.ahead.scalar(&mut self.from.items)
     }
 
-    /// Whether the object ends here, and has been ended.
-    #[inline]
-    fn ends(&mut self) -> bool {
-        if self.next != Next::Name {
-            return false;
-        }
-        self.next = Next::Left;
-        let items = &mut self.entries.from.items;
-        self.entries.ended = items.end_ahead(&self.ahead, self.names);
-        self.entries.ended
+    #[inline(always)]
+    fn text(&mut self) -> Option<&'de str> {
+        self.ahead.text(&mut self.from.items)
+    }
+
+    #[inline(always)]
+    fn integer(&mut self) -> Option<Scalar<'de>> {
+        self.ahead.integer()
+    }
+
+    #[inline(always)]
+    fn double(&mut self) -> Option<f64> {
+        self.ahead.double()
+    }
+
+    #[inline(always)]
+    fn boolean(&mut self) -> Option<bool> {
+        self.ahead.boolean()
     }
 
     #[cold]
     fn next_entry_key<K: DeserializeSeed<'de>>(&mut self, seed: K) -> Result<Option<K::Value>> {
-        self.catch_up();
-        self.entries.next_key_seed(seed)
-    }
-
-    #[inline(always)]
-    fn scalar(&mut self) -> Option<Scalar<'de>> {
-        if self.next != Next::Value {
-            return None;
-        }
-        let scalar = self.entries.from.items.scalar_ahead(&mut self.ahead)?;
-        self.next = Next::Name;
-        Some(scalar)
-    }
-
-    /// The next value if it is what the format has for integers.
-    #[inline(always)]
-    fn number(&mut self) -> Option<Scalar<'de>> {
-        if self.next != Next::Value {
-            return None;
-        }
-        let number = match &mut self.ahead {
-            Ahead::Amf3(_, ahead) => Scalar::Integer(ahead.integer()?),
-            Ahead::Amf0(ahead) => Scalar::Number(ahead.number()?),
-            Ahead::Nothing => return None,
-        };
-        self.next = Next::Name;
-        Some(number)
-    }
-
-    /// Whether the next value is null, which is gone over then; `None` where that is left to the deserializer.
-    #[inline]
-    fn null(&mut self) -> Option<bool> {
-        if self.next != Next::Value {
-            return None;
-        }
-        let null = match &mut self.ahead {
-            Ahead::Amf3(_, ahead) => ahead.null()?,
-            Ahead::Amf0(ahead) => ahead.null()?,
-            Ahead::Nothing => return None,
-        };
-        if null {
-            self.next = Next::Name;
-        }
-        Some(null)
+        self.leave();
+        let mut entries = self.entries();
+        let key = entries.next_key_seed(seed);
+        self.ended = entries.ended;
+        key
     }
 }
 
-impl<'de> MapAccess<'de> for StructEntries<'_, '_, '_, 'de> {
+impl<'de, A: MembersAhead<'de>> MapAccess<'de> for StructEntries<'_, '_, '_, 'de, A> {
     type Error = Failure;
 
-    #[inline]
+    #[inline(always)]
     fn next_key_seed<K: DeserializeSeed<'de>>(&mut self, seed: K) -> Result<Option<K::Value>> {
-        match self.name() {
-            Some(name) => seed.deserialize(MemberName(name)).map(Some),
-            None if self.ends() => Ok(None),
-            None => self.next_entry_key(seed),
+        if let Some(name) = self.ahead.name(self.fields) {
+            return seed.deserialize(MemberName(name)).map(Some);
         }
+        if self.ahead.end(&mut self.from.items) {
+            self.ended = true;
+            return Ok(None);
+        }
+        self.next_entry_key(seed)
     }
 
-    #[inline]
+    #[inline(always)]
     fn next_value_seed<T: DeserializeSeed<'de>>(&mut self, seed: T) -> Result<T::Value> {
         seed.deserialize(Value(self))
     }
 }
 
 /// The value of a member.
-struct Value<'s, 'f, 'm, 'd, 'de>(&'s mut StructEntries<'f, 'm, 'd, 'de>);
+struct Value<'s, 'f, 'm, 'd, 'de, A>(&'s mut StructEntries<'f, 'm, 'd, 'de, A>);
 
 macro_rules! by_detour {
     ($($method:ident($($argument:ident: $type:ty),*))*) => { $(
@@ -193,18 +169,34 @@ macro_rules! by_detour {
 }
 
 macro_rules! by {
-    ($next:ident: $($method:ident)*) => { $(
-        #[inline]
+    ($kind:ident: $($method:ident)*) => { $(
+        #[inline(always)]
         fn $method<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value> {
-            match self.0.$next() {
-                Some(value) => visit_scalar(value, visitor),
+            match self.0.$kind() {
+                Some(value) => visit!($kind, value, visitor),
                 None => self.any(visitor),
             }
         }
     )* };
 }
 
-impl<'de> Value<'_, '_, '_, '_, 'de> {
+/// Gives a visitor what was read of this kind.
+macro_rules! visit {
+    (double, $value:ident, $visitor:ident) => {
+        $visitor.visit_f64($value)
+    };
+    (boolean, $value:ident, $visitor:ident) => {
+        $visitor.visit_bool($value)
+    };
+    (text, $value:ident, $visitor:ident) => {
+        $visitor.visit_borrowed_str($value)
+    };
+    ($kind:ident, $value:ident, $visitor:ident) => {
+        visit_scalar($value, $visitor)
+    };
+}
+
+impl<'de, A: MembersAhead<'de>> Value<'_, '_, '_, '_, 'de, A> {
     /// What is not of the kind that was looked for first.
     #[inline(never)]
     fn any<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value> {
@@ -217,13 +209,15 @@ impl<'de> Value<'_, '_, '_, '_, 'de> {
     }
 }
 
-impl<'de> serde::Deserializer<'de> for Value<'_, '_, '_, '_, 'de> {
+impl<'de, A: MembersAhead<'de>> serde::Deserializer<'de> for Value<'_, '_, '_, '_, 'de, A> {
     type Error = Failure;
 
-    by! { number: deserialize_i8 deserialize_i16 deserialize_i32 deserialize_i64 deserialize_i128 }
-    by! { number: deserialize_u8 deserialize_u16 deserialize_u32 deserialize_u64 deserialize_u128 }
-    by! { scalar: deserialize_any deserialize_bool deserialize_f32 deserialize_f64 deserialize_char deserialize_str }
-    by! { scalar: deserialize_string deserialize_unit deserialize_identifier }
+    by! { integer: deserialize_i8 deserialize_i16 deserialize_i32 deserialize_i64 deserialize_i128 }
+    by! { integer: deserialize_u8 deserialize_u16 deserialize_u32 deserialize_u64 deserialize_u128 }
+    by! { double: deserialize_f32 deserialize_f64 }
+    by! { boolean: deserialize_bool }
+    by! { text: deserialize_str deserialize_string deserialize_char deserialize_identifier }
+    by! { scalar: deserialize_any deserialize_unit }
 
     by_detour! {
         deserialize_bytes()
@@ -239,7 +233,7 @@ impl<'de> serde::Deserializer<'de> for Value<'_, '_, '_, '_, 'de> {
 
     #[inline]
     fn deserialize_option<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value> {
-        match self.0.null() {
+        match self.0.ahead.null() {
             Some(true) => visitor.visit_none(),
             Some(false) => visitor.visit_some(self),
             None => self.0.detour(|from| from.deserialize_option(visitor)),

@@ -12,6 +12,8 @@ mod recordset;
 mod recordset_blocks;
 mod round_trip;
 #[cfg(feature = "serde")]
+mod sealed;
+#[cfg(feature = "serde")]
 mod typed;
 #[cfg(feature = "serde")]
 mod typed_any;
