@@ -194,6 +194,13 @@ impl<'a> Input<'a> {
             && self.owed <= self.limits.values.saturating_sub(self.values)
     }
 
+    /// How many values are announced and not read, and how many more the limits admit.
+    #[cfg(feature = "serde")]
+    pub(crate) fn announced(&self) -> Option<(usize, usize)> {
+        let values = self.limits.values.saturating_sub(self.values);
+        Some((self.owed, values.checked_sub(self.owed)?))
+    }
+
     /// An error at a place that was read before.
     pub(crate) fn error_at<T>(position: usize, cause: Cause) -> Result<T, DecodeError> {
         Err(DecodeError { position, cause })

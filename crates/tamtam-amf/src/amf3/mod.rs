@@ -5,6 +5,8 @@
 //! class writes itself ([externalizable](Externalizable) ones) are known of the [classes](Classes) of Flex and of those that a
 //! program adds; any other is an error that names the class.
 
+#[cfg(feature = "serde")]
+mod alike;
 mod decoder;
 mod define;
 mod encoder;
@@ -30,6 +32,8 @@ pub use traits::{Traits, TraitsId};
 pub use tree::{decode, encode};
 pub use value::{Array, Dictionary, Object, Properties, Value, Vector};
 
+#[cfg(feature = "serde")]
+pub(crate) use alike::Alike;
 #[cfg(feature = "serde")]
 pub(crate) use external::is_collection;
 #[cfg(feature = "serde")]

@@ -159,6 +159,7 @@ impl<'de> MembersAhead<'de> for MembersOfAmf0<'de> {
 /// So long as each is a scalar the object does not begin, and then is gone over as a whole.
 #[derive(Debug)]
 pub(super) struct MembersOfAmf3<'de> {
+    traits: usize,
     names: Rc<[&'de str]>,
     /// As many values as names were read, or one less within a member.
     place: amf3::SealedAhead<'de>,
@@ -171,8 +172,9 @@ const LEFT: usize = usize::MAX;
 
 impl<'de> MembersOfAmf3<'de> {
     #[inline(always)]
-    pub(super) fn new(names: Rc<[&'de str]>, place: amf3::SealedAhead<'de>) -> Self {
+    pub(super) fn new(traits: usize, names: Rc<[&'de str]>, place: amf3::SealedAhead<'de>) -> Self {
         Self {
+            traits,
             names,
             place,
             begun: None,
@@ -237,7 +239,7 @@ impl<'de> MembersAhead<'de> for MembersOfAmf3<'de> {
         }
         if self.begun.is_none() {
             self.place.read = LEFT;
-            return items.pass_amf3(self.names.len(), &self.place);
+            return items.pass_amf3(self.traits, &self.names, &self.place);
         }
         self.leave(items, false);
         items.end_amf3()

@@ -58,6 +58,7 @@ impl<'m, 'd, 'de> Deserializer<'m, 'd, 'de> {
     /// The one value.
     pub(super) fn value<T: serde::Deserialize<'de>>(&mut self) -> Result<T, DeserializeError> {
         let value = T::deserialize(&mut *self);
+        self.items.settle();
         value.map_err(|error| error.at(self.items.position()))
     }
 

@@ -35,7 +35,7 @@ pub(super) struct Entries<'f, 'm, 'd, 'de> {
     /// Whether others are refused.
     refuses: bool,
     /// How many names were read: mostly they come in the order of the type.
-    place: usize,
+    pub(super) place: usize,
     /// Values of an array without a name.
     dense: usize,
     pub(super) ended: bool,

@@ -119,6 +119,16 @@ pub(super) struct Items<'d, 'de> {
     depth: usize,
     /// The names of the sealed members of traits, once an object that has them alone was read.
     names: Vec<Option<Rc<[&'de str]>>>,
+    /// The traits of the last such object, and those alike behind it that the decoder has not gone over.
+    last: Option<usize>,
+    run: Option<Run<'de>>,
+}
+
+/// Objects of AMF3 that are alike, with the names of their members.
+#[derive(Debug)]
+struct Run<'de> {
+    names: Rc<[&'de str]>,
+    alike: amf3::Alike<'de>,
 }
 
 #[derive(Debug)]
@@ -170,6 +180,8 @@ impl<'d, 'de> Items<'d, 'de> {
             collections: Vec::new(),
             depth: 0,
             names: Vec::new(),
+            last: None,
+            run: None,
         }
     }
 
@@ -196,9 +208,28 @@ impl<'d, 'de> Items<'d, 'de> {
         }
     }
 
+    /// Has the decoder go over the objects that were read ahead of it.
+    #[inline]
+    pub(super) fn settle(&mut self) {
+        if self.run.is_some() {
+            self.end_run();
+        }
+    }
+
+    #[cold]
+    fn end_run(&mut self) {
+        self.last = None;
+        if let Some(run) = self.run.take()
+            && let Some(decoder) = self.source.decoder()
+        {
+            decoder.pass_alike(&run.alike);
+        }
+    }
+
     /// The next item.
     #[inline]
     pub(super) fn next(&mut self) -> Result<Item<'de>, DecodeError> {
+        self.settle();
         let item = match self.tree.next() {
             Some(item) => item,
             None => self.read()?,
@@ -245,6 +276,7 @@ impl<'d, 'de> Items<'d, 'de> {
     /// The next value if it is a scalar within a container, for which no item has to be made.
     #[inline]
     pub(super) fn scalar(&mut self) -> Option<Scalar<'de>> {
+        self.settle();
         if !self.is_direct() {
             return None;
         }
@@ -260,6 +292,9 @@ impl<'d, 'de> Items<'d, 'de> {
     /// Whether it is certain that a value is next in a list.
     #[inline]
     pub(super) fn has_more(&mut self) -> bool {
+        if let Some(run) = &self.run {
+            return run.alike.has_more();
+        }
         if !self.is_direct() {
             return false;
         }
@@ -278,6 +313,14 @@ impl<'d, 'de> Items<'d, 'de> {
         class: Option<&str>,
         known: &mut Option<usize>,
     ) -> Option<Ahead<'de>> {
+        if let Some(run) = &self.run {
+            let is_known = *known == Some(run.alike.traits);
+            if is_known && let Some(place) = run.alike.next() {
+                let (traits, names) = (run.alike.traits, Rc::clone(&run.names));
+                return Some(Ahead::Amf3(MembersOfAmf3::new(traits, names, place)));
+            }
+            self.end_run();
+        }
         if !self.is_direct() || self.depth == MOST_NESTED {
             return None;
         }
@@ -303,7 +346,7 @@ impl<'d, 'de> Items<'d, 'de> {
             Some(Some(names)) => Rc::clone(names),
             _ => self.name_members(found.traits)?,
         };
-        Some(Ahead::Amf3(MembersOfAmf3::new(names, place)))
+        Some(Ahead::Amf3(MembersOfAmf3::new(found.traits, names, place)))
     }
 
     /// The names of the sealed members of traits, which are kept for the next object.
@@ -345,6 +388,7 @@ impl<'d, 'de> Items<'d, 'de> {
 
     /// Begins the object of AMF3 that is next and was found.
     pub(super) fn begin_amf3(&mut self) {
+        self.settle();
         let Some((open, decoder)) = self.at_value() else {
             return;
         };
@@ -362,19 +406,49 @@ impl<'d, 'de> Items<'d, 'de> {
         self.depth += 1;
     }
 
-    /// Goes over the object of AMF3 that is next and was found, where so many sealed values, all of them, were read ahead;
-    /// whether it was there.
+    /// Goes over the object of AMF3 that is next and was found, where the values of all its members, which have these names, were
+    /// read ahead; whether it was there.
     #[inline(always)]
-    pub(super) fn pass_amf3(&mut self, sealed: usize, place: &amf3::SealedAhead<'de>) -> bool {
+    pub(super) fn pass_amf3(
+        &mut self,
+        traits: usize,
+        names: &Rc<[&'de str]>,
+        place: &amf3::SealedAhead<'de>,
+    ) -> bool {
+        if let Some(run) = &mut self.run {
+            run.alike.pass(place);
+            return true;
+        }
+        self.pass_found(traits, names, place)
+    }
+
+    fn pass_found(
+        &mut self,
+        traits: usize,
+        names: &Rc<[&'de str]>,
+        place: &amf3::SealedAhead<'de>,
+    ) -> bool {
+        let is_second = self.last == Some(traits);
+        self.last = Some(traits);
         let Some((open, decoder)) = self.at_value() else {
             return false;
         };
         open.named = false;
-        decoder.pass_found(sealed, place)
+        let passed = decoder.pass_found(names.len(), place);
+        // One alone is not worth it.
+        if is_second
+            && open.sealed == 0
+            && let Some(alike) = decoder.alike(traits, names.len())
+        {
+            let names = Rc::clone(names);
+            self.run = Some(Run { names, alike });
+        }
+        passed
     }
 
     /// Where the members of an object of AMF3 are, if the name of the one after so many is next.
     pub(super) fn ahead_in_amf3(&mut self, read: usize) -> Option<amf3::SealedAhead<'de>> {
+        self.settle();
         let at_name = |open: &Open| open.read == read && !open.named;
         if !self.is_direct() || !self.open.last().is_some_and(at_name) {
             return None;
@@ -389,6 +463,7 @@ impl<'d, 'de> Items<'d, 'de> {
         values: usize,
         at_value: bool,
     ) {
+        self.settle();
         if let Some(open) = self.open.last_mut() {
             open.read = place.read + usize::from(at_value);
             open.named = at_value;
@@ -400,6 +475,7 @@ impl<'d, 'de> Items<'d, 'de> {
 
     /// Ends an object of AMF3, if it has no more values.
     pub(super) fn end_amf3(&mut self) -> bool {
+        self.settle();
         let ended = self.decoder().is_some_and(|decoder| decoder.next_end());
         if ended {
             self.open.pop();
@@ -411,6 +487,7 @@ impl<'d, 'de> Items<'d, 'de> {
     /// The next member of an object, which may be the expected one, or its end, for which no item has to be made.
     #[inline]
     pub(super) fn member(&mut self, expected: Option<&'static str>) -> Option<Member<'de>> {
+        self.settle();
         if !self.is_direct() {
             return None;
         }

@@ -32,21 +32,21 @@ impl<'de> Deserializer<'_, '_, 'de> {
     #[inline(always)]
     fn visit_ahead<V: Visitor<'de>, A: MembersAhead<'de>>(
         &mut self,
-        mut ahead: A,
+        ahead: A,
         visitor: V,
         fields: &'static [&'static str],
     ) -> Result<V::Value> {
-        if fields.is_empty() || self.mapping.refuses_unknown() {
-            // Each name is counted, or compared with those of the type.
-            ahead.leave(&mut self.items, false);
-            return self.visit_named(Container::Object, visitor, Some(fields));
-        }
         let mut members = StructEntries {
             from: self,
             fields,
             ahead,
+            place: 0,
             ended: false,
         };
+        if fields.is_empty() || members.from.mapping.refuses_unknown() {
+            // Each name is counted, or compared with those of the type.
+            members.leave();
+        }
         let value = visitor.visit_map(&mut members);
         if !members.ahead.is_left() {
             members.leave();
@@ -64,6 +64,8 @@ struct StructEntries<'f, 'm, 'd, 'de, A> {
     from: &'f mut Deserializer<'m, 'd, 'de>,
     fields: &'static [&'static str],
     ahead: A,
+    /// How many names were read by what reads where nothing is read ahead.
+    place: usize,
     ended: bool,
 }
 
@@ -77,6 +79,7 @@ impl<'m, 'd, 'de, A: MembersAhead<'de>> StructEntries<'_, 'm, 'd, 'de, A> {
     /// What reads where nothing is read ahead.
     fn entries(&mut self) -> Entries<'_, 'm, 'd, 'de> {
         let mut entries = Entries::of(self.from, Container::Object, Some(self.fields));
+        entries.place = self.place;
         entries.ended = self.ended;
         entries
     }
@@ -131,7 +134,8 @@ impl<'m, 'd, 'de, A: MembersAhead<'de>> StructEntries<'_, 'm, 'd, 'de, A> {
         self.leave();
         let mut entries = self.entries();
         let key = entries.next_key_seed(seed);
-        self.ended = entries.ended;
+        let (place, ended) = (entries.place, entries.ended);
+        (self.place, self.ended) = (place, ended);
         key
     }
 }

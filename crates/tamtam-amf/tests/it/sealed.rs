@@ -61,7 +61,13 @@ fn rows() -> Value {
         ];
         object(&traits, values.into())
     };
-    let dense = (0..7).map(row).chain((0..4).map(plain)).collect();
+    // Those that hold others, and many behind each other that hold none.
+    let dense = (0..7)
+        .map(row)
+        .chain((0..5).map(plain))
+        .chain((7..9).map(row))
+        .chain((0..4).map(plain))
+        .collect();
     Value::Array(Box::new(Array {
         associative: vec![
             ("flat".into(), part(1)),
@@ -253,4 +259,42 @@ fn limits_are_met_where_the_events_meet_them() {
             "{limit} bytes"
         );
     }
+}
+
+/// A row that is refused when it is whole.
+#[derive(Deserialize, PartialEq, Debug)]
+#[serde(try_from = "Row")]
+struct Picked(Row);
+
+impl TryFrom<Row> for Picked {
+    type Error = String;
+
+    fn try_from(row: Row) -> Result<Self, String> {
+        match row.id {
+            3.0 => Err("the third is refused".to_owned()),
+            _ => Ok(Self(row)),
+        }
+    }
+}
+
+#[test]
+fn an_object_that_is_refused_ends_where_the_error_is() {
+    let Value::Array(mut array) = rows() else {
+        panic!("a list")
+    };
+    array.associative.clear();
+    // Those that hold no others.
+    array.dense.drain(..7);
+    let bytes = encode(&Value::Array(array)).unwrap();
+    let read = |unknown| {
+        let mapping = Mapping::new().unknown_members(unknown);
+        let read = mapping.from_amf3::<Vec<Picked>>(&bytes, Limits::default());
+        read.unwrap_err()
+    };
+    let error = read(UnknownMembers::Ignore);
+    assert!(
+        error.to_string().ends_with("the third is refused"),
+        "{error}"
+    );
+    assert_eq!(error, read(UnknownMembers::Refuse));
 }
