@@ -1,12 +1,17 @@
 //! Any bytes as AMF3: no panic, no more memory than the limits allow, and what they mean is written and read the same
-//! again.
+//! again, also the other way round; types are made of them as trees are.
 
 use std::collections::BTreeMap;
+use std::sync::Arc;
 
+use serde::Deserialize;
 use serde::de::IgnoredAny;
 use tamtam_amf::Limits;
-use tamtam_amf::amf3::{Classes, Decoder, Encoder, decode, encode};
-use tamtam_amf::typed::from_amf3;
+use tamtam_amf::amf3::{
+    Array, Classes, Decoder, Dictionary, Encoder, Object, Properties, Traits, Value, Vector,
+    decode, encode,
+};
+use tamtam_amf::typed::{Mapping, UnknownMembers, from_amf3};
 
 /// Small enough for references to reach them.
 const LIMITS: Limits = Limits {
@@ -16,7 +21,7 @@ const LIMITS: Limits = Limits {
 };
 
 /// What a deserializer makes of objects without items in between.
-#[derive(serde::Deserialize)]
+#[derive(Deserialize, Debug)]
 #[allow(dead_code)]
 struct Row {
     x: f64,
@@ -24,10 +29,95 @@ struct Row {
     rows: Vec<Row>,
 }
 
+/// The value with each number, boolean and flag the other way round: a reader that takes one for another, or always for the same,
+/// reads both alike, and then one of them is not what was written.
+fn turned(value: &Value) -> Value {
+    let all = |values: &[Value]| values.iter().map(turned).collect::<Vec<_>>();
+    let named = |properties: &Properties| {
+        let properties = properties.iter();
+        properties
+            .map(|(name, value)| (Arc::clone(name), turned(value)))
+            .collect()
+    };
+    match value {
+        Value::Boolean(boolean) => Value::Boolean(!boolean),
+        Value::Integer(number) => Value::Integer(!number),
+        Value::Double(number) => Value::Double(-number),
+        Value::Date(milliseconds) => Value::Date(-milliseconds),
+        Value::VectorInt(vector) => Value::VectorInt(turned_vector(vector, |number| !number)),
+        Value::VectorUint(vector) => Value::VectorUint(turned_vector(vector, |number| !number)),
+        Value::VectorDouble(vector) => Value::VectorDouble(turned_vector(vector, |number| -number)),
+        Value::VectorObject { class, vector } => Value::VectorObject {
+            class: Arc::clone(class),
+            vector: Box::new(Vector {
+                fixed: !vector.fixed,
+                values: all(&vector.values),
+            }),
+        },
+        Value::Array(array) => Value::Array(Box::new(Array {
+            associative: named(&array.associative),
+            dense: all(&array.dense),
+        })),
+        Value::Object(object) => Value::Object(Box::new(Object {
+            traits: Arc::new(Traits {
+                // An object that has properties beside its members needs it.
+                dynamic: !object.traits.dynamic || !object.dynamic.is_empty(),
+                ..Traits::clone(&object.traits)
+            }),
+            sealed: all(&object.sealed),
+            dynamic: named(&object.dynamic),
+        })),
+        Value::Dictionary(dictionary) => {
+            let entries = dictionary.entries.iter();
+            Value::Dictionary(Box::new(Dictionary {
+                weak_keys: !dictionary.weak_keys,
+                entries: entries
+                    .map(|(key, value)| (turned(key), turned(value)))
+                    .collect(),
+            }))
+        }
+        other => other.clone(),
+    }
+}
+
+fn turned_vector<T: Copy>(vector: &Vector<T>, turn: impl Fn(T) -> T) -> Box<Vector<T>> {
+    Box::new(Vector {
+        fixed: !vector.fixed,
+        values: vector.values.iter().map(|value| turn(*value)).collect(),
+    })
+}
+
+/// Types are made of numbers as the tree has them.
+fn check_vectors(bytes: &[u8], value: &Value) {
+    match value {
+        Value::VectorInt(vector) => {
+            let made = from_amf3::<Vec<i32>>(bytes, LIMITS).expect("integers");
+            assert_eq!(made, vector.values);
+        }
+        Value::VectorUint(vector) => {
+            let made = from_amf3::<Vec<u32>>(bytes, LIMITS).expect("integers");
+            assert_eq!(made, vector.values);
+        }
+        Value::VectorDouble(vector) => {
+            let made = from_amf3::<Vec<f64>>(bytes, LIMITS).expect("numbers");
+            let bits = |values: &[f64]| values.iter().map(|v| v.to_bits()).collect::<Vec<_>>();
+            assert_eq!(bits(&made), bits(&vector.values));
+        }
+        _ => {}
+    }
+}
+
 /// Panics where what this file promises does not hold for these bytes.
 pub fn run(bytes: &[u8]) {
-    if from_amf3::<Vec<Row>>(bytes, LIMITS).is_ok() {
+    let rows = from_amf3::<Vec<Row>>(bytes, LIMITS);
+    if rows.is_ok() {
         decode(bytes, LIMITS).expect("what is a type is a tree");
+    }
+    // Where each name is looked at the members are read one by one, and mean the same.
+    let strict = Mapping::new().unknown_members(UnknownMembers::Refuse);
+    if let Ok(slowly) = strict.from_amf3::<Vec<Row>>(bytes, LIMITS) {
+        let rows = rows.expect("members that are all known are ignored nowhere");
+        assert_eq!(format!("{rows:?}"), format!("{slowly:?}"));
     }
     let _ = from_amf3::<BTreeMap<String, (f64, Vec<u8>)>>(bytes, LIMITS);
     if let Ok(value) = decode(bytes, LIMITS) {
@@ -35,6 +125,10 @@ pub fn run(bytes: &[u8]) {
         let written = encode(&value).expect("what was decoded can be written");
         let again = decode(&written, Limits::default()).expect("what was written can be read");
         assert_eq!(encode(&again).expect("as before"), written);
+        let written = encode(&turned(&value)).expect("it can be written as well");
+        let again = decode(&written, Limits::default()).expect("what was written can be read");
+        assert_eq!(encode(&again).expect("as before"), written);
+        check_vectors(bytes, &value);
     }
     if let Ok(value) = Decoder::new(bytes, LIMITS).value_with_references() {
         let written = encode(&value).expect("what was decoded can be written");
