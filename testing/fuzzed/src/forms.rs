@@ -142,27 +142,28 @@ pub fn packed_tables() -> Vec<(&'static str, Rows)> {
 }
 
 /// The table that a form makes of these bytes, if it makes one, is written and read the same again; unless it has what
-/// the form cannot carry.
-pub fn decode_and_back(form: &dyn Encoding, bytes: &[u8], schema: Option<&Schema>) {
-    let Ok(rows) = form.decode(bytes, schema, &LIMITS) else {
-        return;
-    };
+/// the form cannot carry. The table and what was written of it, if both are there.
+pub fn decode_and_back(
+    form: &dyn Encoding,
+    bytes: &[u8],
+    schema: Option<&Schema>,
+) -> Option<(Rows, Vec<u8>)> {
+    let rows = form.decode(bytes, schema, &LIMITS).ok()?;
     assert!(rows.len() as u64 <= LIMITS.rows);
     assert!(rows.schema().len() <= LIMITS.columns);
     let mut written = Vec::new();
-    if form.encode(&rows, &mut written).is_ok() {
-        let again = form
-            .decode(&written, schema, &Limits::default())
-            .expect("what was written can be read");
-        assert_eq!(again, rows);
-    }
+    form.encode(&rows, &mut written).ok()?;
+    let again = form
+        .decode(&written, schema, &Limits::default())
+        .expect("what was written can be read");
+    assert_eq!(again, rows);
+    Some((rows, written))
 }
 
 /// As [`decode_and_back`], with the columns that the first byte says.
-pub fn decode_as_said(form: &dyn Encoding, bytes: &[u8]) {
-    if let Some((&first, bytes)) = bytes.split_first() {
-        decode_and_back(form, bytes, Some(&schema(first)));
-    }
+pub fn decode_as_said(form: &dyn Encoding, bytes: &[u8]) -> Option<(Rows, Vec<u8>)> {
+    let (&first, bytes) = bytes.split_first()?;
+    decode_and_back(form, bytes, Some(&schema(first)))
 }
 
 /// Makes the checksums of a packed table right, so that the fuzzer gets beyond them.

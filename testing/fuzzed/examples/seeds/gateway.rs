@@ -86,7 +86,7 @@ const JSON_RPC: [(&str, &str); 12] = [
     ),
 ];
 
-const XML_RPC: [(&str, &str); 9] = [
+const XML_RPC: [(&str, &str); 10] = [
     (
         "sum",
         "<methodName>Sums.add</methodName><params><param><value><int>40</int></value></param><param><value><i4>2</i4></value></param></params>",
@@ -106,6 +106,10 @@ const XML_RPC: [(&str, &str); 9] = [
     (
         "echo-text",
         "<methodName>Echo.echo</methodName><params><param><value><![CDATA[a <b> ]]>&amp;<!-- no -->c</value></param></params>",
+    ),
+    (
+        "echo-references",
+        "<methodName>Echo.echo</methodName><params><param><value><array><data><value>&quot;a&quot; &apos;b&apos; &lt;c&gt; &amp;d</value><value><string>a &quot;b&quot;, &apos;c&apos;, &gt;&lt;&amp;&#x22;</string></value><value><int>-7</int></value><value><i4>-2147483648</i4></value><value><i8>-9007199254740993</i8></value></data></array></value></param></params>",
     ),
     (
         "multicall",
