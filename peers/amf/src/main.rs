@@ -50,22 +50,37 @@ fn main() -> Outcome {
             &|| drop(black_box(tamtam::tree(black_box(&packet)))),
             &|| drop(black_box(flash_lso::tree(black_box(&packet)))),
         ]);
-        let print = |name: &str, time: Duration| {
-            let ratio = time.as_secs_f64() / structs.as_secs_f64();
-            let microseconds = time.as_secs_f64() * 1e6;
-            println!("  {name:<32} {microseconds:>9.1} µs  {ratio:>6.2} times");
-        };
-        print("tamtam-amf, structs", structs);
-        print("tamtam-amf, structs that borrow", borrowing);
-        print("tamtam-amf, a tree", tree);
-        print("flash-lso, a tree", flash_lso);
-        match &python {
+        let python = match &python {
             Some(python) => {
                 let answer = py3amf::read(python, &packet, RUNS)?;
                 verify(&answer.tiles, &tiles, "Py3AMF")?;
-                print("Py3AMF, its objects", median(answer.times));
+                Some(median(answer.times))
             }
-            None => println!("  Py3AMF is not asked: its Python was not named"),
+            None => {
+                println!("  Py3AMF is not asked: its Python was not named");
+                None
+            }
+        };
+        let peers = [("flash-lso", Some(flash_lso)), ("Py3AMF", python)];
+        let microseconds = |time: Duration| time.as_secs_f64() * 1e6;
+        for (name, time) in peers {
+            if let Some(time) = time {
+                println!("  {name:<32} {:>9.1} µs", microseconds(time));
+            }
+        }
+        for (name, time) in [
+            ("tamtam-amf, structs", structs),
+            ("tamtam-amf, structs that borrow", borrowing),
+            ("tamtam-amf, a tree", tree),
+        ] {
+            print!("  {name:<32} {:>9.1} µs", microseconds(time));
+            for (peer, other) in peers {
+                if let Some(other) = other {
+                    let ratio = other.as_secs_f64() / time.as_secs_f64();
+                    print!("  {peer} takes {ratio:.2} times");
+                }
+            }
+            println!();
         }
     }
     Ok(())
