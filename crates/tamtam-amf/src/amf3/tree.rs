@@ -215,9 +215,9 @@ impl Building {
 const ENDED: Cause = Cause::Truncated { needed: 1, left: 0 };
 
 /// An object that was read ahead of the events.
-enum Ahead {
-    /// Whole.
-    Object(Box<Object>),
+enum ReadObject {
+    /// It has ended.
+    Whole(Box<Object>),
     /// The next of its values is none that can be read ahead.
     Begun(Box<Object>),
     Nothing,
@@ -288,13 +288,13 @@ impl Decoder<'_> {
         loop {
             let position = self.input.position();
             let value = match self.object_ahead() {
-                Ahead::Object(object) => Value::Object(object),
-                Ahead::Begun(object) => {
+                ReadObject::Whole(object) => Value::Object(object),
+                ReadObject::Begun(object) => {
                     open.push(Building::Object(*object));
                     named.push(false);
                     continue;
                 }
-                Ahead::Nothing => match self.next_event()?.ok_or(DecodeError {
+                ReadObject::Nothing => match self.next_event()?.ok_or(DecodeError {
                     position,
                     cause: ENDED,
                 })? {
@@ -366,12 +366,12 @@ impl Decoder<'_> {
 
     /// The object that is next within a container, if its traits were there before and it has sealed members alone.
     #[inline]
-    fn object_ahead(&mut self) -> Ahead {
+    fn object_ahead(&mut self) -> ReadObject {
         let Some(found) = self.find_object(None, None).filter(|found| !found.dynamic) else {
-            return Ahead::Nothing;
+            return ReadObject::Nothing;
         };
         let Some(traits) = self.traits(found.traits).map(Arc::clone) else {
-            return Ahead::Nothing;
+            return ReadObject::Nothing;
         };
         let mut place = self.values_of(&found);
         let mut object = Box::new(Object {
@@ -394,12 +394,12 @@ impl Decoder<'_> {
                 None => {
                     self.begin_found(&found);
                     self.catch_up(&place, object.sealed.len());
-                    return Ahead::Begun(object);
+                    return ReadObject::Begun(object);
                 }
             }
         }
         self.pass_found(found.sealed, &place);
-        Ahead::Object(object)
+        ReadObject::Whole(object)
     }
 
     /// The container that begins. The input can pay for the room that is reserved: see `Input::announce`.

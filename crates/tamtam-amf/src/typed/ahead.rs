@@ -9,7 +9,7 @@ use crate::scalar::Scalar;
 use crate::{amf0, amf3};
 
 /// The members of an object that are read ahead, a name and a value in turn. Nothing is next where they are left to the items.
-pub(super) trait MembersAhead<'de> {
+pub(super) trait ReadAhead<'de> {
     /// The name of the next member, which may be the one of the fields that has its place.
     fn name(&mut self, fields: &'static [&'static str]) -> Option<&'de str>;
     /// The next value if it is a scalar.
@@ -75,7 +75,7 @@ impl<'de> MembersOfAmf0<'de> {
     }
 }
 
-impl<'de> MembersAhead<'de> for MembersOfAmf0<'de> {
+impl<'de> ReadAhead<'de> for MembersOfAmf0<'de> {
     #[inline(always)]
     fn name(&mut self, fields: &'static [&'static str]) -> Option<&'de str> {
         if self.next != Next::Name {
@@ -193,7 +193,7 @@ impl<'de> MembersOfAmf3<'de> {
     }
 }
 
-impl<'de> MembersAhead<'de> for MembersOfAmf3<'de> {
+impl<'de> ReadAhead<'de> for MembersOfAmf3<'de> {
     #[inline(always)]
     fn name(&mut self, _: &'static [&'static str]) -> Option<&'de str> {
         self.names.get(self.place.read).copied()

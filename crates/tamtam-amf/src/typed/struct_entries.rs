@@ -2,7 +2,7 @@
 
 use serde::de::{DeserializeSeed, MapAccess, Visitor};
 
-use super::ahead::MembersAhead;
+use super::ahead::ReadAhead;
 use super::deserializer::Deserializer;
 use super::entries::Entries;
 use super::error::Failure;
@@ -30,7 +30,7 @@ impl<'de> Deserializer<'_, '_, 'de> {
     }
 
     #[inline(always)]
-    fn visit_ahead<V: Visitor<'de>, A: MembersAhead<'de>>(
+    fn visit_ahead<V: Visitor<'de>, A: ReadAhead<'de>>(
         &mut self,
         ahead: A,
         visitor: V,
@@ -69,7 +69,7 @@ struct StructEntries<'f, 'm, 'd, 'de, A> {
     ended: bool,
 }
 
-impl<'m, 'd, 'de, A: MembersAhead<'de>> StructEntries<'_, 'm, 'd, 'de, A> {
+impl<'m, 'd, 'de, A: ReadAhead<'de>> StructEntries<'_, 'm, 'd, 'de, A> {
     /// Leaves what follows the last value to the deserializer.
     #[cold]
     fn leave(&mut self) {
@@ -140,7 +140,7 @@ impl<'m, 'd, 'de, A: MembersAhead<'de>> StructEntries<'_, 'm, 'd, 'de, A> {
     }
 }
 
-impl<'de, A: MembersAhead<'de>> MapAccess<'de> for StructEntries<'_, '_, '_, 'de, A> {
+impl<'de, A: ReadAhead<'de>> MapAccess<'de> for StructEntries<'_, '_, '_, 'de, A> {
     type Error = Failure;
 
     #[inline(always)]
@@ -200,7 +200,7 @@ macro_rules! visit {
     };
 }
 
-impl<'de, A: MembersAhead<'de>> Value<'_, '_, '_, '_, 'de, A> {
+impl<'de, A: ReadAhead<'de>> Value<'_, '_, '_, '_, 'de, A> {
     /// What is not of the kind that was looked for first.
     #[inline(never)]
     fn any<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value> {
@@ -213,7 +213,7 @@ impl<'de, A: MembersAhead<'de>> Value<'_, '_, '_, '_, 'de, A> {
     }
 }
 
-impl<'de, A: MembersAhead<'de>> serde::Deserializer<'de> for Value<'_, '_, '_, '_, 'de, A> {
+impl<'de, A: ReadAhead<'de>> serde::Deserializer<'de> for Value<'_, '_, '_, '_, 'de, A> {
     type Error = Failure;
 
     by! { integer: deserialize_i8 deserialize_i16 deserialize_i32 deserialize_i64 deserialize_i128 }
