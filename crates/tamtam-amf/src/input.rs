@@ -100,7 +100,6 @@ impl<'a> Input<'a> {
     }
 
     /// How many values that were not announced are within the limits.
-    #[cfg(feature = "serde")]
     #[inline]
     pub(crate) fn admitted(&self) -> usize {
         match self.bytes.len() <= self.limits.bytes {
@@ -110,7 +109,6 @@ impl<'a> Input<'a> {
     }
 
     /// Goes over bytes of the [`rest`](Self::rest), of which so many values were taken that were not announced.
-    #[cfg(feature = "serde")]
     #[inline]
     pub(crate) fn advance_by(&mut self, bytes: usize, values: usize) {
         self.position += bytes;

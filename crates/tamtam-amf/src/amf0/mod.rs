@@ -9,6 +9,7 @@ mod bytes;
 mod decoder;
 mod encoder;
 mod marker;
+mod members;
 mod numbering;
 mod scalars;
 #[cfg(feature = "serde")]
@@ -32,4 +33,6 @@ pub(crate) use decoder::Streamed;
 pub(crate) use encoder::{length_of, name_length};
 pub(crate) use marker::{BOOLEAN, NULL, NUMBER, OBJECT, STRING};
 #[cfg(feature = "serde")]
-pub(crate) use shortcuts::{Member, MembersAhead};
+pub(crate) use members::MembersAhead;
+#[cfg(feature = "serde")]
+pub(crate) use shortcuts::Member;

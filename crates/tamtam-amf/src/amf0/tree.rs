@@ -149,21 +149,22 @@ const MOST_EXPECTED: usize = 16;
 #[derive(Default)]
 struct Names {
     class: Option<Arc<str>>,
-    names: Vec<Arc<str>>,
+    names: Vec<Option<Arc<str>>>,
     /// How many properties the last one had.
     count: usize,
 }
 
 impl Names {
-    fn get(&mut self, place: usize, name: &str) -> Arc<str> {
-        match self.names.get_mut(place) {
-            Some(known) => shared(known, name),
-            None => {
-                let name: Arc<str> = name.into();
-                self.names.push(Arc::clone(&name));
-                name
-            }
+    /// The name that is known for a place, if one is.
+    fn at(&mut self, place: usize) -> &mut Option<Arc<str>> {
+        if self.names.len() <= place {
+            self.names.resize(place + 1, None);
         }
+        &mut self.names[place]
+    }
+
+    fn get(&mut self, place: usize, name: &str) -> Arc<str> {
+        shared(self.at(place).get_or_insert_with(|| name.into()), name)
     }
 
     fn class(&mut self, class: &str) -> Arc<str> {
@@ -250,6 +251,20 @@ impl Decoder<'_> {
         self.tree(None)
     }
 
+    /// Reads the members that are next of an object whose values are scalars.
+    fn scalar_members(&mut self, properties: &mut Properties, names: &mut Names) {
+        let Some(mut ahead) = self.ahead() else {
+            return;
+        };
+        let before = properties.len();
+        while let Some(member) = ahead.member(names.at(properties.len())) {
+            properties.push(member);
+        }
+        if properties.len() > before {
+            self.catch_up(&ahead, false);
+        }
+    }
+
     fn tree(
         &mut self,
         mut references: Option<&mut References<Value>>,
@@ -261,6 +276,10 @@ impl Decoder<'_> {
         // By depth, so that objects within objects leave each other's names alone.
         let mut names: Vec<Names> = Vec::new();
         loop {
+            let depth = open.len();
+            if let Some(Building::Named { properties, .. }) = open.last_mut() {
+                self.scalar_members(properties, &mut names[depth - 1]);
+            }
             let position = self.input.position();
             let Some(event) = self.next_event()? else {
                 return self.input.error(Cause::Truncated { needed: 1, left: 0 });

@@ -5,6 +5,7 @@ mod encoders;
 mod externalizable;
 mod golden;
 mod hostile;
+mod members;
 mod numbering;
 mod objects_blocks;
 mod packet;
