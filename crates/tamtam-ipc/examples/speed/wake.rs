@@ -1,11 +1,11 @@
 //! How long after a message was sent by another process does a thread run that slept until then?
 
 use std::os::fd::AsFd;
-use std::sync::atomic::Ordering;
+use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::Duration;
 
 use futures::executor::block_on;
-use rustix::thread::futex;
+use rustix::thread::{ClockId, futex};
 use tamtam_channel::{select, unbounded};
 use tamtam_ipc::{Receiver, Sender, SharedBytes, channel};
 
@@ -16,6 +16,8 @@ const MESSAGES: u64 = 1_000;
 const PAUSE: Duration = Duration::from_micros(700);
 /// Where the time of a message lies, behind the number that the kernel looks at.
 const TIME: usize = 8;
+/// Where a word lies that stays as it is.
+const OTHER: usize = 64;
 
 /// What the other process does.
 pub(crate) fn other(role: &Role<'_>) -> Outcome {
@@ -61,9 +63,11 @@ fn timed(
     Ok(middle_and_late(late))
 }
 
-fn bare_futex(cores: usize) -> Outcome<Vec<f64>> {
+/// A sleep at one word, or at two, as at a bell and the life of the process that rings it.
+fn bare_futex(cores: usize, of_words: usize) -> Outcome<Vec<f64>> {
     let words = SharedBytes::create(4096)?;
     let word = words.atomic_u32(0)?;
+    let other = words.atomic_u32(OTHER)?;
     let mut number = 0;
     timed("futex", cores, words.memory(), || {
         number += 1;
@@ -74,10 +78,24 @@ fn bare_futex(cores: usize) -> Outcome<Vec<f64>> {
                 break;
             }
             // Woken, or it was there: the loop looks.
-            let _ = futex::wait(word, futex::Flags::empty(), seen, None);
+            if of_words == 1 {
+                let _ = futex::wait(word, futex::Flags::empty(), seen, None);
+            } else {
+                let none = futex::WaitvFlags::empty();
+                let both = [at(word, seen), at(other, 0)];
+                let _ = futex::waitv(&both, none, None, ClockId::Monotonic);
+            }
         }
         Ok(words.atomic_u64(TIME)?.load(Ordering::Relaxed))
     })
+}
+
+fn at(word: &AtomicU32, seen: u32) -> futex::Wait {
+    let mut wait = futex::Wait::new();
+    wait.val = seen.into();
+    wait.uaddr = futex::WaitPtr::new(word.as_ptr().cast());
+    wait.flags = futex::WaitFlags::SIZE_U32;
+    wait
 }
 
 fn by_channel(
@@ -93,7 +111,8 @@ pub(crate) fn measure(runs: usize) -> Outcome {
     for cores in [2, 1] {
         let of_threads = &of_threads;
         let ways: Vec<Way<'_>> = vec![
-            ("a futex", Box::new(move || bare_futex(cores))),
+            ("a futex", Box::new(move || bare_futex(cores, 1))),
+            ("two futexes", Box::new(move || bare_futex(cores, 2))),
             (
                 "recv",
                 Box::new(move || by_channel(cores, |receiver| Ok(receiver.recv()?))),
