@@ -13,7 +13,7 @@ use crate::test::jobs::Job;
 use crate::test::libtest;
 use crate::test::programs::{self, Manner};
 use crate::test::stage::{
-    Stage, cores, has_nightly, output_of, packages_as_arguments, run, skip, succeeds,
+    Stage, WITHOUT_LINES, cores, has_nightly, output_of, packages_as_arguments, run, skip, succeeds,
 };
 use crate::test::workspace::Package;
 
@@ -21,9 +21,6 @@ use crate::test::workspace::Package;
 fn lanes() -> usize {
     cores()
 }
-
-/// A test that fails says where without them, too.
-const WITHOUT_LINES: (&str, &str) = ("CARGO_PROFILE_DEV_DEBUG", "0");
 
 /// A release that runs for a short while: without lines, and hardly optimized.
 const RELEASE_COMPILED_SOON: [(&str, &str); 2] = [
