@@ -619,10 +619,7 @@ impl BytesReceiver {
         use_bytes: impl FnOnce(Bytes<'_>) -> R,
     ) -> Result<R, TryRecvError> {
         self.use_taken(self.end.try_take(), use_bytes)
-            .map_err(|nothing| match nothing {
-                Nothing::Empty => TryRecvError::Empty,
-                Nothing::Closed | Nothing::Corrupt => TryRecvError::Disconnected,
-            })
+            .map_err(TryRecvError::from)
     }
 
     /// Receives a message, after waiting for one, and shows it in its place, which is free for the next one when `use_bytes` comes back, or panics.
@@ -673,10 +670,7 @@ impl BytesReceiver {
         use_bytes: impl FnOnce(Bytes<'_>) -> R,
     ) -> Result<R, RecvTimeoutError> {
         self.use_taken(self.end.take(deadline), use_bytes)
-            .map_err(|nothing| match nothing {
-                Nothing::Empty => RecvTimeoutError::Timeout,
-                Nothing::Closed | Nothing::Corrupt => RecvTimeoutError::Disconnected,
-            })
+            .map_err(RecvTimeoutError::from)
     }
 
     /// Receives a message if one is there, in place of what the buffer holds; never waits. How many bytes.
@@ -749,6 +743,19 @@ impl BytesReceiver {
         Ok(count)
     }
 
+    /// The same where each is a message.
+    fn use_each_taken(
+        &self,
+        taken: Result<Position, Nothing>,
+        limit: usize,
+        mut use_bytes: impl FnMut(Bytes<'_>),
+    ) -> Result<usize, Nothing> {
+        self.use_many_taken(taken, limit, |bytes| {
+            use_bytes(bytes);
+            true
+        })
+    }
+
     /// Receives what is there, up to `limit` messages, after waiting for one, and shows each in its place. How many. Senders that wait for room are told
     /// once, when `use_bytes` has come back for the last time, or panics.
     ///
@@ -762,16 +769,12 @@ impl BytesReceiver {
     pub fn recv_many_with(
         &self,
         limit: usize,
-        mut use_bytes: impl FnMut(Bytes<'_>),
+        use_bytes: impl FnMut(Bytes<'_>),
     ) -> Result<usize, RecvError> {
         if limit == 0 {
             return Ok(0);
         }
-        let use_bytes = |bytes: Bytes<'_>| {
-            use_bytes(bytes);
-            true
-        };
-        self.use_many_taken(self.end.take(None), limit, use_bytes)
+        self.use_each_taken(self.end.take(None), limit, use_bytes)
             .map_err(|_| RecvError)
     }
 
@@ -783,20 +786,13 @@ impl BytesReceiver {
     pub fn try_recv_many_with(
         &self,
         limit: usize,
-        mut use_bytes: impl FnMut(Bytes<'_>),
+        use_bytes: impl FnMut(Bytes<'_>),
     ) -> Result<usize, TryRecvError> {
         if limit == 0 {
             return Ok(0);
         }
-        let use_bytes = |bytes: Bytes<'_>| {
-            use_bytes(bytes);
-            true
-        };
-        self.use_many_taken(self.end.try_take(), limit, use_bytes)
-            .map_err(|nothing| match nothing {
-                Nothing::Empty => TryRecvError::Empty,
-                Nothing::Closed | Nothing::Corrupt => TryRecvError::Disconnected,
-            })
+        self.use_each_taken(self.end.try_take(), limit, use_bytes)
+            .map_err(TryRecvError::from)
     }
 
     /// Receives what is there, up to `limit` messages, after waiting for one; appends each to `buffer`. How many.

@@ -3,10 +3,10 @@
 use std::fmt;
 use std::io;
 use std::marker::PhantomData;
+use std::mem;
 use std::os::fd::{BorrowedFd, OwnedFd};
 use std::time::{Duration, Instant};
 
-use postcard::ser_flavors::Flavor;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 use tamtam_channel::{
@@ -278,14 +278,14 @@ impl<T: Serialize> EncodedSender<T> {
         let mut sent = 0;
         for message in messages {
             encoded.clear();
-            let into = Appended(&mut encoded);
-            let error = match postcard::serialize_with_flavor(&message, into) {
+            let error = match postcard::to_extend(&message, mem::take(&mut encoded)) {
                 Err(error) => EncodedSendError::NotEncodable {
                     message: (),
                     reason: error.to_string(),
                 },
-                Ok(()) => match batch.send(&encoded) {
+                Ok(bytes) => match batch.send(&bytes) {
                     Ok(()) => {
+                        encoded = bytes;
                         sent += 1;
                         continue;
                     }
@@ -507,15 +507,8 @@ impl<T: DeserializeOwned> EncodedReceiver<T> {
         if limit == 0 {
             return Ok(0);
         }
-        self.decode_many(
-            self.bytes.end.try_take(),
-            buffer,
-            limit,
-            |nothing| match nothing {
-                Nothing::Empty => TryRecvError::Empty,
-                Nothing::Closed | Nothing::Corrupt => TryRecvError::Disconnected,
-            },
-        )
+        let taken = self.bytes.end.try_take();
+        self.decode_many(taken, buffer, limit, TryRecvError::from)
     }
 
     fn decode_many<Refused>(
@@ -600,29 +593,6 @@ fn decode<T: DeserializeOwned, Refused>(bytes: &[u8]) -> Result<T, EncodedRecvEr
         bytes: bytes.len(),
         reason: error.to_string(),
     })
-}
-
-/// A buffer to which a message is encoded, behind what it holds.
-struct Appended<'a>(&'a mut Vec<u8>);
-
-impl Flavor for Appended<'_> {
-    type Output = ();
-
-    #[inline]
-    fn try_push(&mut self, byte: u8) -> postcard::Result<()> {
-        self.0.push(byte);
-        Ok(())
-    }
-
-    #[inline]
-    fn try_extend(&mut self, bytes: &[u8]) -> postcard::Result<()> {
-        self.0.extend_from_slice(bytes);
-        Ok(())
-    }
-
-    fn finalize(self) -> postcard::Result<()> {
-        Ok(())
-    }
 }
 
 impl<T> fmt::Debug for EncodedReceiver<T> {

@@ -3,6 +3,28 @@
 
 use std::fmt;
 
+use tamtam_channel::{RecvTimeoutError, TryRecvError};
+
+use crate::ring::Nothing;
+
+impl From<Nothing> for TryRecvError {
+    fn from(nothing: Nothing) -> Self {
+        match nothing {
+            Nothing::Empty => TryRecvError::Empty,
+            Nothing::Closed | Nothing::Corrupt => TryRecvError::Disconnected,
+        }
+    }
+}
+
+impl From<Nothing> for RecvTimeoutError {
+    fn from(nothing: Nothing) -> Self {
+        match nothing {
+            Nothing::Empty => RecvTimeoutError::Timeout,
+            Nothing::Closed | Nothing::Corrupt => RecvTimeoutError::Disconnected,
+        }
+    }
+}
+
 /// Why no place for a message was loaned, or bytes were not sent: by the call's own `Refused`, which is
 /// [`SendError`](tamtam_channel::SendError), [`TrySendError`](tamtam_channel::TrySendError) or
 /// [`SendTimeoutError`](tamtam_channel::SendTimeoutError), or for its length.

@@ -16,7 +16,7 @@ use crate::arena::{Arena, ArenaPlace};
 use crate::copy;
 use crate::error::AttachError;
 use crate::plain::Plain;
-use crate::ring::{Nothing, Position};
+use crate::ring::Position;
 
 /// The receiving end of a [`channel`](crate::channel()) between processes. There is one.
 ///
@@ -130,11 +130,7 @@ impl<T: Plain> Receiver<T> {
     /// [`TryRecvError::Empty`], or [`TryRecvError::Disconnected`] if moreover no process has a sender. A message behind one that a sender has
     /// just begun is not there yet, even if its own send has returned.
     pub fn try_recv(&self) -> Result<T, TryRecvError> {
-        match self.end.try_take() {
-            Ok(position) => Ok(self.finish(position)),
-            Err(Nothing::Empty) => Err(TryRecvError::Empty),
-            Err(_) => Err(TryRecvError::Disconnected),
-        }
+        Ok(self.finish(self.end.try_take()?))
     }
 
     /// Receives a message, after waiting for one.
@@ -174,11 +170,7 @@ impl<T: Plain> Receiver<T> {
     }
 
     fn recv_until(&self, deadline: Option<Instant>) -> Result<T, RecvTimeoutError> {
-        match self.end.take(deadline) {
-            Ok(position) => Ok(self.finish(position)),
-            Err(Nothing::Empty) => Err(RecvTimeoutError::Timeout),
-            Err(_) => Err(RecvTimeoutError::Disconnected),
-        }
+        Ok(self.finish(self.end.take(deadline)?))
     }
 
     /// Receives what is there, up to `limit` messages, after waiting for one; appends to `buffer`. How many. Senders that wait for room are told
@@ -210,11 +202,7 @@ impl<T: Plain> Receiver<T> {
         if limit == 0 {
             return Ok(0);
         }
-        match self.end.try_take() {
-            Ok(first) => Ok(self.finish_many(first, buffer, limit)),
-            Err(Nothing::Empty) => Err(TryRecvError::Empty),
-            Err(_) => Err(TryRecvError::Disconnected),
-        }
+        Ok(self.finish_many(self.end.try_take()?, buffer, limit))
     }
 
     fn finish_many(&self, first: Position, buffer: &mut Vec<T>, limit: usize) -> usize {
