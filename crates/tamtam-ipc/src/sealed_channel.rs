@@ -10,7 +10,7 @@ use std::mem::MaybeUninit;
 use std::os::fd::{AsFd, AsRawFd, BorrowedFd, OwnedFd, RawFd};
 use std::time::{Duration, Instant};
 
-use rustix::event::Timespec;
+use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::io::Errno;
 use rustix::net::sockopt::{socket_domain, socket_type};
 use rustix::net::{
@@ -22,6 +22,7 @@ use tamtam_channel::{
     Waitable,
 };
 
+use crate::channel::shared::after;
 use crate::error::AttachError;
 use crate::future::{Attempts, source_is_its_end};
 use crate::polled::{PAUSE, Polled, Side};
@@ -310,13 +311,43 @@ impl SealedSender {
         message: SealedBytes,
         timeout: Duration,
     ) -> Result<(), SendTimeoutError<SealedBytes>> {
-        // A time beyond the clock's end is none.
-        let deadline = Some(Instant::now().checked_add(timeout));
-        self.send_by(&message, deadline)
+        self.send_until(message, after(timeout))
+    }
+
+    /// As [`send`](SealedSender::send), but waits at most until `deadline`.
+    ///
+    /// # Errors
+    ///
+    /// With the message: [`SendTimeoutError::Timeout`] or [`SendTimeoutError::Disconnected`].
+    pub fn send_deadline(
+        &self,
+        message: SealedBytes,
+        deadline: Instant,
+    ) -> Result<(), SendTimeoutError<SealedBytes>> {
+        self.send_until(message, Some(deadline))
+    }
+
+    fn send_until(
+        &self,
+        message: SealedBytes,
+        deadline: Option<Instant>,
+    ) -> Result<(), SendTimeoutError<SealedBytes>> {
+        self.send_by(&message, Some(deadline))
             .map_err(|nothing| match nothing {
                 Nothing::Now => SendTimeoutError::Timeout(message),
                 Nothing::Ever => SendTimeoutError::Disconnected(message),
             })
+    }
+
+    /// Whether no process receives, now: what is sent comes back.
+    #[must_use]
+    pub fn is_closed(&self) -> bool {
+        let mut socket = [PollFd::new(&self.socket, PollFlags::OUT)];
+        let is_known = poll(&mut socket, Some(&Timespec::default())).is_ok();
+        is_known
+            && socket[0]
+                .revents()
+                .intersects(PollFlags::HUP | PollFlags::ERR)
     }
 
     /// Sends a message as a task, after waiting for room if there is none.
@@ -438,9 +469,26 @@ impl SealedReceiver {
         &self,
         timeout: Duration,
     ) -> Result<SealedBytes, SealedRecvError<RecvTimeoutError>> {
-        // A time beyond the clock's end is none.
-        let deadline = Some(Instant::now().checked_add(timeout));
-        self.recv_by(deadline, |nothing| match nothing {
+        self.recv_until(after(timeout))
+    }
+
+    /// As [`recv`](SealedReceiver::recv), but waits at most until `deadline`.
+    ///
+    /// # Errors
+    ///
+    /// As [`recv_timeout`](SealedReceiver::recv_timeout).
+    pub fn recv_deadline(
+        &self,
+        deadline: Instant,
+    ) -> Result<SealedBytes, SealedRecvError<RecvTimeoutError>> {
+        self.recv_until(Some(deadline))
+    }
+
+    fn recv_until(
+        &self,
+        deadline: Option<Instant>,
+    ) -> Result<SealedBytes, SealedRecvError<RecvTimeoutError>> {
+        self.recv_by(Some(deadline), |nothing| match nothing {
             Nothing::Now => RecvTimeoutError::Timeout,
             Nothing::Ever => RecvTimeoutError::Disconnected,
         })
@@ -500,6 +548,16 @@ impl SealedReceiver {
     ) -> impl Iterator<Item = Result<SealedBytes, SealedRecvError<RecvError>>> + '_ {
         std::iter::from_fn(|| match self.recv() {
             Err(SealedRecvError::Refused(RecvError)) => None,
+            received => Some(received),
+        })
+    }
+
+    /// An iterator over the messages that are there; it never waits. What is no message is an item, too.
+    pub fn try_iter(
+        &self,
+    ) -> impl Iterator<Item = Result<SealedBytes, SealedRecvError<TryRecvError>>> + '_ {
+        std::iter::from_fn(|| match self.try_recv() {
+            Err(SealedRecvError::Refused(_)) => None,
             received => Some(received),
         })
     }

@@ -83,6 +83,15 @@ fn has_test(source: &str, name: &str) -> bool {
             .skip(1)
             .filter_map(|list| list.split_once('}'))
             .any(|(list, _)| list.split_whitespace().any(|entry| entry == name))
+        // Inside the macro that runs its functions for every channel between processes.
+        || source
+            .split("for_each_channel! {")
+            .skip(1)
+            .filter_map(|list| list.split_once("\n}"))
+            .any(|(list, _)| {
+                let mut entries = list.split_whitespace();
+                entries.any(|entry| entry.trim_end_matches(';') == name)
+            })
         // In the list of a program with a `main` of its own, by the name of the function.
         || source
             .split("const TESTS: &[(&str, fn())] = &[")

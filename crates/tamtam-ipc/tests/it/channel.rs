@@ -6,7 +6,7 @@ use std::os::unix::fs::FileExt;
 use std::sync::atomic::{AtomicBool, Ordering::SeqCst};
 use std::time::{Duration, Instant};
 
-use tamtam_channel::{RecvError, RecvTimeoutError, SendTimeoutError, TryRecvError, TrySendError};
+use tamtam_channel::{RecvError, TryRecvError, TrySendError};
 use tamtam_ipc::{
     AttachError, BytesReceiver, BytesSender, LoanError, Receiver, Sender, bytes_channel, channel,
 };
@@ -118,60 +118,6 @@ fn memory_of_another_kind_or_type_is_refused_with_what_it_is() {
         error.to_string(),
         "the memory holds a link's carrier, and a channel was expected"
     );
-}
-
-#[test]
-fn a_timed_call_ends_in_time_and_gives_the_message_back() {
-    let (sender, receiver) = channel::<u8>(1).unwrap();
-    let soon = Duration::from_millis(10);
-    let begin = Instant::now();
-    assert_eq!(receiver.recv_timeout(soon), Err(RecvTimeoutError::Timeout));
-    assert!(begin.elapsed() >= soon);
-    sender.send(1).unwrap();
-    let begin = Instant::now();
-    assert_eq!(
-        sender.send_timeout(2, soon),
-        Err(SendTimeoutError::Timeout(2))
-    );
-    let later = Instant::now() + soon;
-    assert_eq!(
-        sender.send_deadline(3, later),
-        Err(SendTimeoutError::Timeout(3))
-    );
-    assert!(begin.elapsed() >= 2 * soon);
-    assert_eq!(receiver.recv_deadline(later), Ok(1));
-    drop(receiver);
-    assert_eq!(
-        sender.send_timeout(4, soon),
-        Err(SendTimeoutError::Disconnected(4))
-    );
-}
-
-#[test]
-fn a_batch_says_how_many_were_sent() {
-    let (sender, receiver) = channel::<u8>(100).unwrap();
-    assert_eq!(sender.send_many(0..70), Ok(70));
-    let mut buffer = Vec::new();
-    assert_eq!(receiver.recv_many(&mut buffer, 0), Ok(0));
-    assert_eq!(receiver.recv_many(&mut buffer, 40), Ok(40));
-    assert_eq!(receiver.try_recv_many(&mut buffer, 40), Ok(30));
-    assert!(buffer.iter().copied().eq(0..70));
-    assert_eq!(
-        receiver.try_recv_many(&mut buffer, 40),
-        Err(TryRecvError::Empty)
-    );
-    let mut numbers = 0..100_u8;
-    std::thread::scope(|threads| {
-        let sending = threads.spawn(|| sender.send_many(numbers.by_ref().chain([7; 200])));
-        assert_eq!(receiver.recv(), Ok(0));
-        while !receiver.is_empty() && receiver.len() < 100 {
-            std::thread::yield_now();
-        }
-        drop(receiver);
-        let error = sending.join().unwrap().unwrap_err();
-        assert!((100..=102).contains(&error.sent), "{error:?}");
-        assert_eq!(error.unsent, [7]);
-    });
 }
 
 #[test]

@@ -11,6 +11,7 @@ mod carrier;
 mod channel;
 mod channel_deaths;
 mod condition;
+mod conformance;
 mod event;
 mod handover;
 mod hostile;

@@ -395,26 +395,6 @@ fn poll_once(future: &mut (impl Future + Unpin)) -> bool {
     std::pin::Pin::new(future).poll(&mut context).is_ready()
 }
 
-#[test]
-fn a_task_that_is_dropped_has_taken_and_sent_nothing() {
-    let (sender, receiver) = sealed_channel().unwrap();
-    let mut receiving = receiver.recv_async();
-    assert!(!poll_once(&mut receiving));
-    sender.send(number(1)).unwrap();
-    drop(receiving);
-    assert_eq!(*receiver.recv().unwrap(), 1_u32.to_le_bytes());
-    let mut sent = 0_u32;
-    while sender.try_send(number(sent)).is_ok() {
-        sent += 1;
-    }
-    let mut sending = sender.send_async(number(sent));
-    assert!(!poll_once(&mut sending));
-    drop(sending);
-    drop(sender);
-    let came: Vec<_> = receiver.iter().map(Result::unwrap).collect();
-    assert_eq!(came.len(), sent as usize);
-}
-
 /// Clones in several threads wait at one socket, each by its own kind of wait, and none is forgotten.
 #[test]
 fn all_who_wait_at_one_socket_are_told() {

@@ -7,7 +7,6 @@ use std::task::{Context, Poll, Waker};
 use std::time::{Duration, Instant};
 
 use futures::executor::block_on;
-use futures::future::join;
 use tamtam_channel::RecvError;
 use tamtam_ipc::{Event, Property, Receiver, Sender, Slot, bytes_channel, channel};
 
@@ -52,17 +51,6 @@ async fn receive_all(mut answers: Receiver<u64>) {
         assert_eq!(answers.recv_async().await, Ok(number));
     }
     assert_eq!(answers.recv_async().await, Err(RecvError));
-}
-
-#[test]
-fn a_task_sends_and_another_receives() {
-    const PATH: &str = "tasks::a_task_sends_and_another_receives";
-    if let Some(memory) = half("echo") {
-        return echo(memory);
-    }
-    let (sender, answers, other) = echoed(PATH);
-    block_on(join(send_all(sender), receive_all(answers)));
-    other.ends_well();
 }
 
 #[test]
