@@ -1,6 +1,5 @@
 //! How much another side of a link may attach here: what it sends is bounded, whatever that is.
 
-use std::fs::File;
 use std::os::fd::OwnedFd;
 use std::os::unix::net::UnixStream;
 use std::sync::Arc;
@@ -160,7 +159,9 @@ fn a_descriptor_that_is_taken_often_counts_as_often_as_it_is_kept() {
     impl Serialize for Copies {
         fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
             use tamtam_actor::link::lend_descriptor;
-            let file: Arc<OwnedFd> = Arc::new(File::open("/dev/null").unwrap().into());
+            // No file that other tests open, whose descriptors would be taken for it where they get the numbers of those that were closed.
+            let file = memfd_create("file", MemfdFlags::CLOEXEC).unwrap();
+            let file: Arc<OwnedFd> = Arc::new(file);
             let place = lend_descriptor::<S::Error>("a file", file)?;
             vec![place; self.0 as usize].serialize(serializer)
         }
