@@ -22,7 +22,6 @@ use tamtam_channel::{
     Waitable,
 };
 
-use crate::channel::shared::after;
 use crate::error::AttachError;
 use crate::future::{Attempts, source_is_its_end};
 use crate::polled::{PAUSE, Polled, Side};
@@ -311,7 +310,7 @@ impl SealedSender {
         message: SealedBytes,
         timeout: Duration,
     ) -> Result<(), SendTimeoutError<SealedBytes>> {
-        self.send_until(message, after(timeout))
+        self.send_until(message, Instant::now().checked_add(timeout))
     }
 
     /// As [`send`](SealedSender::send), but waits at most until `deadline`.
@@ -469,7 +468,7 @@ impl SealedReceiver {
         &self,
         timeout: Duration,
     ) -> Result<SealedBytes, SealedRecvError<RecvTimeoutError>> {
-        self.recv_until(after(timeout))
+        self.recv_until(Instant::now().checked_add(timeout))
     }
 
     /// As [`recv`](SealedReceiver::recv), but waits at most until `deadline`.

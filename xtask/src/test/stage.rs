@@ -19,6 +19,35 @@ use super::workspace::{Package, Workspace};
 /// crates and their tests are compiled.
 pub(crate) const WITHOUT_LINES: (&str, &str) = ("CARGO_PROFILE_DEV_DEBUG", "0");
 
+/// Makes the documentation of what cargo has rustdoc test, with the same libraries, and then has it tested.
+const DOCUMENTS: &str = r#"made=()
+is_test=
+is_value=
+for argument in "$@"; do
+    if [[ $is_value ]]; then
+        is_value=
+        continue
+    fi
+    case $argument in
+    --test) is_test=1 ;;
+    --test-run-directory | --test-args | --test-builder | --runtool | --runtool-arg) is_value=1 ;;
+    --test-*=* | --runtool*=* | --no-run | --no-capture | --nocapture) ;;
+    *) made+=("$argument") ;;
+    esac
+done
+if [[ $is_test ]]; then
+    rustdoc "${made[@]}" -D warnings --out-dir "$TAMTAM_DOCUMENTATION" || exit
+fi
+exec rustdoc "$@""#;
+
+/// The oldest Rust that is promised.
+#[derive(Debug)]
+pub(crate) struct Oldest {
+    pub(crate) version: String,
+    pub(crate) is_installed: bool,
+    pub(crate) cargo: Command,
+}
+
 /// What a step knows.
 #[derive(Debug)]
 pub(crate) struct Stage {
@@ -149,19 +178,51 @@ impl Stage {
     ///
     /// Cargo tells what is compiled in one way from what is compiled in another by the name of the compiler, so each way has one.
     fn compile_ours_by(&self, cargo: &mut Command, line: &str) -> Result<()> {
-        let folder = self.target.join("compilers");
-        fs::create_dir_all(&folder)?;
         let is_plain = |character: char| character.is_ascii_alphanumeric() || character == '_';
         let words = line.split(|character| !is_plain(character));
         let words: Vec<_> = words.filter(|word| !word.is_empty()).collect();
-        let compiler = folder.join(words.join("-"));
-        let script = format!("#!/usr/bin/env bash\n{line}\n");
+        let compiler = self.compiler(&words.join("-"), line)?;
+        cargo.env("RUSTC_WORKSPACE_WRAPPER", compiler);
+        Ok(())
+    }
+
+    /// Has rustdoc document each library before it tests what the documentation shows, and fail for a warning. `cargo doc` would have what
+    /// they are built on compiled once more, in its own way.
+    pub(crate) fn document_what_is_tested(&self, cargo: &mut Command) -> Result<()> {
+        cargo.env("RUSTDOC", self.compiler("documents", DOCUMENTS)?);
+        cargo.env("TAMTAM_DOCUMENTATION", self.target.join("doc"));
+        Ok(())
+    }
+
+    /// A program in bash for cargo to call.
+    fn compiler(&self, name: &str, text: &str) -> Result<PathBuf> {
+        let folder = self.target.join("compilers");
+        fs::create_dir_all(&folder)?;
+        let compiler = folder.join(name);
+        let script = format!("#!/usr/bin/env bash\n{text}\n");
         if fs::read_to_string(&compiler).ok().as_ref() != Some(&script) {
             fs::write(&compiler, script)?;
             fs::set_permissions(&compiler, fs::Permissions::from_mode(0o755))?;
         }
-        cargo.env("RUSTC_WORKSPACE_WRAPPER", compiler);
-        Ok(())
+        Ok(compiler)
+    }
+
+    /// `cargo` of the oldest Rust that the workspace promises, in a folder of its own; of the usual one where that is not installed.
+    pub(crate) fn oldest_cargo(&self, arguments: &str) -> Result<Oldest> {
+        let manifest = fs::read_to_string(self.root().join("Cargo.toml"))?;
+        let version = oldest_rust(&manifest).context("the workspace names no oldest Rust")?;
+        let is_installed = succeeds(&mut self.cargo(&format!("+{version} --version")));
+        let mut cargo = if is_installed {
+            self.cargo(&format!("+{version} {arguments}"))
+        } else {
+            self.cargo(arguments)
+        };
+        cargo.arg("--target-dir").arg(self.target.join("oldest"));
+        Ok(Oldest {
+            version: version.to_owned(),
+            is_installed,
+            cargo,
+        })
     }
 
     /// Runs jobs, at most `lanes` at a time; see [`jobs::side_by_side`].
@@ -181,6 +242,12 @@ impl Stage {
             Ok(())
         })
     }
+}
+
+fn oldest_rust(manifest: &str) -> Option<&str> {
+    let mut lines = manifest.lines();
+    let version = lines.find_map(|line| line.strip_prefix("rust-version"))?;
+    version.split('"').nth(1)
 }
 
 /// `--package NAME` for each.
@@ -367,6 +434,49 @@ mod tests {
         let whole = compiler(&[]).unwrap();
         assert!(whole.contains("clippy-driver") && whole.contains("-D warnings"));
         assert_eq!(compiler(&["tamtam-wait"]), None);
+    }
+
+    #[test]
+    fn a_library_is_documented_before_its_documentation_is_tested() {
+        let folder = tempfile::tempdir().unwrap();
+        let mut stage = stage(&[]);
+        stage.target = folder.path().to_path_buf();
+        let source = folder.path().join("lib.rs");
+        let rustdoc = |text: &str| {
+            fs::write(&source, text).unwrap();
+            let mut cargo = Command::new("cargo");
+            stage.document_what_is_tested(&mut cargo).unwrap();
+            let set: Vec<_> = cargo.get_envs().collect();
+            let mut rustdoc = Command::new(set[0].1.unwrap());
+            rustdoc.env(set[1].0, set[1].1.unwrap());
+            // As cargo calls it.
+            rustdoc.args([
+                "--edition=2024",
+                "--crate-type",
+                "lib",
+                "--crate-name",
+                "sea",
+            ]);
+            rustdoc.arg("--test").arg(&source);
+            rustdoc.arg("--test-run-directory").arg(folder.path());
+            rustdoc.output().unwrap()
+        };
+        let good = rustdoc(
+            "//! See [`wave`].\n//! ```\n//! assert!(true);\n//! ```\n\n/// A wave.\npub fn wave() {}\n",
+        );
+        let tested = String::from_utf8_lossy(&good.stdout).into_owned();
+        assert!(tested.contains("1 passed"), "{tested}");
+        assert!(folder.path().join("doc/sea/fn.wave.html").exists());
+        let bad = rustdoc("//! See [`wage`].\n");
+        assert!(!bad.status.success());
+        assert!(String::from_utf8_lossy(&bad.stderr).contains("wage"));
+    }
+
+    #[test]
+    fn the_oldest_rust_is_what_the_workspace_says() {
+        let manifest = "[workspace]\nrust-version = \"1.88\"\n";
+        assert_eq!(oldest_rust(manifest), Some("1.88"));
+        assert_eq!(oldest_rust("[workspace]\n"), None);
     }
 
     #[test]

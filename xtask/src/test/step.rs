@@ -148,7 +148,8 @@ pub(crate) fn all() -> Vec<Step> {
             .limit(1800)
             .concerns(|part| part.is("tamtam-gateway")),
         step("docs", steps::source::docs)
-            .about("the documentation builds without a warning")
+            .about("the documentation builds without a warning (in a run of everything while what it shows is tested)")
+            .extra()
             .concerns(|part| part.is_published()),
         step("web", steps::web::web)
             .about("the TypeScript package type-checks, its WebAssembly is what its source gives, its tests pass on Node, those of links against a real gateway")
@@ -160,11 +161,6 @@ pub(crate) fn all() -> Vec<Step> {
             .needs(&["web", "browser"])
             .limit(1800)
             .concerns(|part| part.is_web() || part.is("tamtam-gateway")),
-        step("features", steps::source::features)
-            .about("each crate compiles without a warning with each of its features alone, with none, and with all")
-            .needs(&["rust"])
-            .limit(2700)
-            .concerns(|part| part.has_features()),
         step("newcomer", steps::elsewhere::newcomer)
             .about("tamtam with default features is at most 10 crates and compiles in under 15 s; an actor makes a program hardly longer than it did")
             .limit(900)
@@ -176,7 +172,14 @@ pub(crate) fn all() -> Vec<Step> {
             .load(Half)
             .needs(&["rust", "msrv"])
             .limit(2700)
-            .folders(&["package", "oldest"]),
+            .folders(&["package"]),
+        step("features", steps::source::features)
+            .about("each crate compiles without a warning with each of its features alone, with none, and with all (in a run of everything with the oldest Rust that is promised)")
+            .load(Half)
+            .needs(&["rust", "msrv"])
+            .limit(2700)
+            .concerns(|part| part.has_features())
+            .folders(&["oldest"]),
         step("loom", steps::core::loom)
             .about("the models of the wake-up protocols, and of links, hold in every interleaving tried")
             .load(Half)

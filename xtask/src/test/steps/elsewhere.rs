@@ -10,7 +10,7 @@ use std::time::{Duration, Instant};
 use anyhow::{Context, Result, bail, ensure};
 
 use crate::test::features;
-use crate::test::stage::{Stage, core_time_of_children, output_of, run, skip, succeeds};
+use crate::test::stage::{Stage, core_time_of_children, output_of, run, skip};
 
 /// Makes a crate that depends on `tamtam` as it is here. It takes the versions that our lock file names, so that there is
 /// nothing to ask a registry for.
@@ -159,8 +159,12 @@ pub(crate) fn package(stage: &Stage) -> Result<()> {
     run(&mut cargo)?;
     // Cargo would compile each of them by itself, with all that it needs, and as if published crates never changed: a workspace
     // of what was unpacked compiles each once, and only what has changed.
-    let mut manifest =
-        "[workspace]\nresolver = \"3\"\nmembers = [\"tamtam*/\"]\n[patch.crates-io]\n".to_owned();
+    let ours = fs::read_to_string(stage.root().join("Cargo.toml"))?;
+    // Libraries of others are compiled as for the step of features, which finds them.
+    let mut manifest = format!(
+        "[workspace]\nresolver = \"3\"\nmembers = [\"tamtam*/\", \"alike\"]\n{}[patch.crates-io]\n",
+        usual_profile(&ours)
+    );
     let unpacked = folder.join("unpacked");
     let _ = fs::remove_dir_all(&unpacked);
     fs::create_dir_all(&unpacked)?;
@@ -185,31 +189,31 @@ pub(crate) fn package(stage: &Stage) -> Result<()> {
     }
     fs::write(unpacked.join("Cargo.toml"), manifest)?;
     fs::copy(stage.root().join("Cargo.lock"), unpacked.join("Cargo.lock"))?;
+    make_alike(&stage.root().join("testing/alike"), &unpacked.join("alike"))?;
     // Cargo goes by the times of files, and in a package all are of one day long ago. What has changed since the last run is of
     // now, and what has not was compiled then.
     let workspace = folder.join("workspace");
     make_alike(&unpacked, &workspace)?;
-    let ours = fs::read_to_string(stage.root().join("Cargo.toml"))?;
-    let oldest = oldest_rust(&ours).context("the workspace names no oldest Rust")?;
-    let has_oldest = succeeds(&mut stage.cargo(&format!("+{oldest} --version")));
-    let rust = if has_oldest {
-        format!("+{oldest} ")
-    } else {
-        String::new()
-    };
-    let mut cargo = stage.cargo(&format!("{rust}check --workspace --all-features"));
-    cargo
-        .arg("--manifest-path")
-        .arg(workspace.join("Cargo.toml"))
-        .arg("--target-dir")
-        .arg(stage.target.join("oldest"));
-    run(&mut cargo).context("compiling what is in the packages")?;
-    if !has_oldest {
+    let mut oldest = stage.oldest_cargo("check --workspace --all-features")?;
+    let manifest = workspace.join("Cargo.toml");
+    run(oldest.cargo.arg("--manifest-path").arg(manifest))
+        .context("compiling what is in the packages")?;
+    if !oldest.is_installed {
         return skip(format!(
-            "Rust {oldest} is not installed; what is in the packages was compiled with another one"
+            "Rust {} is not installed; what is in the packages was compiled with another one",
+            oldest.version
         ));
     }
     Ok(())
+}
+
+/// The sections of a manifest about the usual profile.
+fn usual_profile(manifest: &str) -> String {
+    let sections = manifest.split("\n[").skip(1);
+    let of_it = sections.filter(|section| {
+        section.starts_with("profile.dev]") || section.starts_with("profile.dev.package.\"*\"]")
+    });
+    of_it.map(|section| format!("[{section}\n")).collect()
 }
 
 /// Makes a folder have the files of another one, and no others; those that are in it with the same bytes stay as old as they are.
@@ -370,13 +374,6 @@ fn without_threads(stage: &Stage) -> Result<()> {
     Ok(())
 }
 
-fn oldest_rust(manifest: &str) -> Option<&str> {
-    let version = manifest
-        .lines()
-        .find_map(|line| line.strip_prefix("rust-version"))?;
-    version.split('"').nth(1)
-}
-
 pub(crate) fn drop_in(stage: &Stage) -> Result<()> {
     run(&mut stage.command("scripts/drop-in"))
 }
@@ -433,6 +430,15 @@ mod tests {
     }
 
     #[test]
+    fn of_the_profiles_the_usual_one_is_taken() {
+        let manifest = "[a]\nx = 1\n\n[profile.dev]\ndebug = 1\n\n[profile.dev.package.\"*\"]\ndebug = 0\n\n[profile.dev.package.b]\ny = 1\n\n\
+                        [profile.release]\nz = 1\n";
+        let taken: String = usual_profile(manifest).lines().collect();
+        let expected = "[profile.dev]debug = 1[profile.dev.package.\"*\"]debug = 0";
+        assert_eq!(taken, expected);
+    }
+
+    #[test]
     fn versions_are_read() {
         assert_eq!(
             minor_version("cargo 1.95.0 (f2d3ce0bd 2026-03-21)\n"),
@@ -440,10 +446,5 @@ mod tests {
         );
         assert_eq!(minor_version("cargo 1.88.0-nightly (x)"), Some(88));
         assert_eq!(minor_version("cargo"), None);
-        assert_eq!(
-            oldest_rust("[workspace]\nrust-version = \"1.88\"\n"),
-            Some("1.88")
-        );
-        assert_eq!(oldest_rust("[workspace]\n"), None);
     }
 }

@@ -228,10 +228,6 @@ pub(crate) fn docs(stage: &Stage) -> Result<()> {
         packages_as_arguments(stage.packages().filter(|package| package.is_library))
     };
     let mut cargo = stage.cargo("doc --no-deps --all-features --lib");
-    if stage.is_whole() {
-        // With one example tests' libraries count, too, and all libraries are as clippy has compiled them.
-        cargo.args(["--example", "chat"]);
-    }
     run(cargo.args(packages).env("RUSTDOCFLAGS", "-D warnings"))
 }
 
@@ -245,8 +241,14 @@ pub(crate) fn features(stage: &Stage) -> Result<()> {
             let shown = if choice.is_empty() { "none" } else { &choice };
             let mut echo = stage.command("echo");
             echo.arg(format!("{HEADING}{} with features: {shown}", package.name));
-            // Clippy has seen all of the code, with all features, and takes twice as long.
-            let mut cargo = stage.cargo("check --quiet --no-default-features");
+            // Clippy has seen all of the code, with all features, and takes twice as long. In a run of all crates the oldest Rust has compiled
+            // libraries of others for the packages.
+            let arguments = "check --quiet --no-default-features";
+            let mut cargo = if stage.is_whole() {
+                stage.oldest_cargo(arguments)?.cargo
+            } else {
+                stage.cargo(arguments)
+            };
             cargo.args(["--package", &package.name, "--features"]);
             cargo.arg(features::of(&package.name, &choice));
             cargo.args(&alike);

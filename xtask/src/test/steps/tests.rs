@@ -33,6 +33,9 @@ pub(crate) fn tests(stage: &Stage) -> Result<()> {
         if stage.is_whole() || with_docs.count() > 0 {
             let mut cargo = stage.cargo_for_debug("test --no-fail-fast --doc")?;
             cargo.args(&selection);
+            if stage.is_whole() {
+                stage.document_what_is_tested(&mut cargo)?;
+            }
             queue.push_first(Job::new("documentation", cargo));
         }
         Ok(())
