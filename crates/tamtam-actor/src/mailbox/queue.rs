@@ -29,14 +29,12 @@ use super::streak::{self, Streak};
 const EMPTY: usize = 1;
 /// Marks the address of a block.
 pub(super) const BLOCK: usize = 2;
-/// Beside that, in the receiver's hands: so many of its messages were taken. Blocks lie on multiples of 64.
-const TAKEN: usize = 0b11_1100;
+/// Beside that, in the receiver's hands: so many of its messages were taken. It has the other bits that the alignment of blocks leaves free.
+const TAKEN: usize = (BLOCK_ALIGN - 1) & !(EMPTY | BLOCK);
 const ONE_TAKEN: usize = 0b100;
 const _: () = assert!(TAKEN / ONE_TAKEN >= MOST_MESSAGES);
-// The marks need the two lowest bits of a node's address, which its first field's alignment leaves free on all machines; and those of a
-// block the six lowest ones.
+// The marks need the two lowest bits of a node's address, which its first field's alignment leaves free on all machines.
 const _: () = assert!(align_of::<Node<u8>>() > (EMPTY | BLOCK));
-const _: () = assert!(TAKEN + EMPTY + BLOCK < BLOCK_ALIGN);
 // `next_of` reads either by the pointer that both begin with, see `block.rs`.
 const _: () = assert!(offset_of!(Node<u8>, next) == 0);
 
