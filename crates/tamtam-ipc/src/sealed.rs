@@ -11,16 +11,13 @@ use std::ptr::NonNull;
 use std::sync::Arc;
 
 use rustix::fs::{
-    FallocateFlags, MemfdFlags, SealFlags, fallocate, fcntl_add_seals, fcntl_get_seals, fstat,
+    FallocateFlags, MemfdFlags, SealFlags, fallocate, fcntl_add_seals, fcntl_get_seals,
     memfd_create,
 };
 use rustix::mm::{MapFlags, ProtFlags, mmap, munmap};
 
 use crate::error::{AttachError, CreateError};
-use crate::segment::{LARGEST, memory_of_this_machine};
-
-/// The units of a file's `st_blocks`, in bytes.
-const BLOCK: u64 = 512;
+use crate::segment::{LARGEST, len_of_what_is_there, memory_of_this_machine};
 
 /// What has to be sealed.
 fn seals() -> SealFlags {
@@ -167,18 +164,11 @@ impl SealedBytes {
         if !fcntl_get_seals(&memory).is_ok_and(|has| has.contains(seals())) {
             return Err(AttachError::NotSealed);
         }
-        let stat = fstat(&memory)
-            .map_err(io::Error::from)
-            .map_err(system("its size cannot be asked for"))?;
-        let len = usize::try_from(stat.st_size)
-            .ok()
+        // No process can make a hole any more.
+        let len = len_of_what_is_there(&memory)
+            .map_err(system("its size cannot be asked for"))?
             .filter(|len| *len <= LARGEST)
             .ok_or(AttachError::NotOurs)?;
-        // The system would look for memory where there is a hole, and end this process if it finds none. No process can make one any more.
-        let blocks = u64::try_from(stat.st_blocks).unwrap_or(0);
-        if blocks.saturating_mul(BLOCK) < len as u64 {
-            return Err(AttachError::NotOurs);
-        }
         let mapping =
             MappedBytes::new(&memory, len, false).map_err(system("it cannot be mapped"))?;
         Ok(SealedBytes(Arc::new(Sealed { mapping, memory })))

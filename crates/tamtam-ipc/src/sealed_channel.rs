@@ -224,6 +224,13 @@ fn until<R>(
     }
 }
 
+/// Whether any of these is so of a socket.
+fn is_any(socket: &Polled, flags: PollFlags) -> bool {
+    let mut socket = [PollFd::new(socket, flags)];
+    let is_known = poll(&mut socket, Some(&Timespec::default())).is_ok();
+    is_known && socket[0].revents().intersects(flags)
+}
+
 /// A socket of such a channel, which another process has sent.
 fn checked(socket: OwnedFd) -> Result<OwnedFd, AttachError> {
     let is_it = socket_domain(&socket) == Ok(AddressFamily::UNIX)
@@ -341,12 +348,7 @@ impl SealedSender {
     /// Whether no process receives, now: what is sent comes back.
     #[must_use]
     pub fn is_closed(&self) -> bool {
-        let mut socket = [PollFd::new(&self.socket, PollFlags::OUT)];
-        let is_known = poll(&mut socket, Some(&Timespec::default())).is_ok();
-        is_known
-            && socket[0]
-                .revents()
-                .intersects(PollFlags::HUP | PollFlags::ERR)
+        is_any(&self.socket, PollFlags::HUP | PollFlags::ERR)
     }
 
     /// Sends a message as a task, after waiting for room if there is none.
@@ -422,8 +424,10 @@ impl SealedReceiver {
         let descriptors = fds.len();
         match received {
             Err(nothing) => Err(SealedRecvError::Refused(refused(nothing))),
-            // The end. Other messages have a byte.
-            Ok(0) if descriptors == 0 => Err(SealedRecvError::Refused(refused(Nothing::Ever))),
+            // The end, or what another program has sent without a byte.
+            Ok(0) if descriptors == 0 && self.is_at_end() => {
+                Err(SealedRecvError::Refused(refused(Nothing::Ever)))
+            }
             Ok(_) => match fds.pop() {
                 Some(memory) if descriptors == 1 => {
                     SealedBytes::attach(memory).map_err(SealedRecvError::Attach)
@@ -432,6 +436,14 @@ impl SealedReceiver {
                 _ => Err(SealedRecvError::NotAMessage { descriptors }),
             },
         }
+    }
+
+    /// Whether no process has a sender, and no byte is there.
+    fn is_at_end(&self) -> bool {
+        is_any(
+            &self.socket,
+            PollFlags::HUP | PollFlags::RDHUP | PollFlags::ERR,
+        ) && self.is_empty()
     }
 
     /// Receives a message if one is there; never waits.

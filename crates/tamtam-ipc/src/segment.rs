@@ -10,7 +10,7 @@ use std::sync::Arc;
 
 use rustix::fs::{
     FallocateFlags, MemfdFlags, SealFlags, fallocate, fcntl_add_seals, fcntl_get_seals, fstat,
-    memfd_create,
+    fstatfs, memfd_create,
 };
 use rustix::mm::{MapFlags, ProtFlags, mmap, munmap};
 
@@ -104,6 +104,22 @@ pub(crate) fn memory_of_this_machine() -> usize {
     units.saturating_mul(system.mem_unit as usize)
 }
 
+/// How long memory is of which all is there. Where there is a hole the system would look for memory, and end this process if it finds none; and so it does
+/// for what is made of large pages.
+pub(crate) fn len_of_what_is_there(memory: &OwnedFd) -> io::Result<Option<usize>> {
+    /// The units of a file's `st_blocks`, in bytes.
+    const BLOCK: u64 = 512;
+    /// The file system of memory in pages of the usual size, by its number (`linux/magic.h`).
+    const TMPFS: u64 = 0x0102_1994;
+    let stat = fstat(memory)?;
+    let len = usize::try_from(stat.st_size).ok();
+    let there = u64::try_from(stat.st_blocks)
+        .unwrap_or(0)
+        .saturating_mul(BLOCK);
+    let is_usual = fstatfs(memory)?.f_type as u64 == TMPFS;
+    Ok(len.filter(|len| is_usual && there >= *len as u64))
+}
+
 impl Segment {
     /// New memory for so many bytes behind the header, filled with zeroes.
     pub(crate) fn create(kind: Kind, shape: Shape, bytes: usize) -> Result<Self, CreateError> {
@@ -159,12 +175,8 @@ impl Segment {
         if !seals.is_ok_and(|seals| seals.contains(SealFlags::SHRINK | SealFlags::GROW)) {
             return Err(AttachError::NotSealed);
         }
-        let size = fstat(&memory)
-            .map_err(io::Error::from)
+        let len = len_of_what_is_there(&memory)
             .map_err(system("its size cannot be asked for"))?
-            .st_size;
-        let len = usize::try_from(size)
-            .ok()
             .filter(|len| (Header::BYTES..=LARGEST).contains(len))
             .ok_or(AttachError::NotOurs)?;
         let (mapping, nodes) = map(&memory, len).map_err(system("it cannot be mapped"))?;

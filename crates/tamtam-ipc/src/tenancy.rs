@@ -71,6 +71,10 @@ impl Tenancy {
 
     /// This process holds it, unless it is of another generation, which is said by `false`.
     pub(crate) fn enter(&self, generation: u64, own: Tenant) -> bool {
+        // What is over is left as it is: by now these may be bytes of another channel's messages.
+        if self.generation.load(Ordering::SeqCst) != generation {
+            return false;
+        }
         self.hold(own);
         // SYNC tenancy
         let is_there = self.generation.load(Ordering::SeqCst) == generation;
@@ -174,6 +178,16 @@ mod tests {
         tenancy.leave(next);
         assert!(tenancy.end(5, lives(next)));
         assert!(!tenancy.enter(5, next), "it is over");
+    }
+
+    #[test]
+    fn what_lies_where_something_is_over_is_left_as_it_is() {
+        let tenancy = new();
+        tenancy.begin(6);
+        let bytes = u64::from_le_bytes(*b"message!");
+        tenancy.holders[3].store(bytes, Ordering::SeqCst);
+        assert!(!tenancy.enter(5, Tenant { place: 3, count: 7 }));
+        assert_eq!(tenancy.holders[3].load(Ordering::SeqCst), bytes);
     }
 
     #[test]

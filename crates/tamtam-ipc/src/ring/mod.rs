@@ -370,6 +370,11 @@ pub(crate) trait Ring {
             // SYNC ring-full: the message is there.
             let state = slot.load(Ordering::SeqCst);
             let (position, kind) = parts(state);
+            if position == track.next_lap(head) {
+                // A receiver before this one has died while it used an older message, which is received again, and had given this one back.
+                cursor.head = track.next(head);
+                continue;
+            }
             if position != head {
                 outcome = Err(Nothing::Corrupt);
                 break;
@@ -405,9 +410,13 @@ pub(crate) trait Ring {
     fn free(&self, position: Position) {
         let track = self.track();
         if let Some(index) = track.index(position) {
-            // SYNC ring-free, and the bell's.
             let freed = free(track.next_lap(position));
-            self.state(index).swap(freed, Ordering::SeqCst);
+            let full = free(position) | (Kind::Full as u64) << KIND_SHIFT;
+            // A thread that its process' end overtakes may come so late that the next receiver has given it back.
+            // SYNC ring-free, and the bell's.
+            let _ =
+                self.state(index)
+                    .compare_exchange(full, freed, Ordering::SeqCst, Ordering::SeqCst);
             self.control().senders.ring();
         }
     }

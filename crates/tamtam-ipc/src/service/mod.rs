@@ -253,7 +253,13 @@ impl Service {
         // No time at all would be one without end.
         let left = left.map(|left| left.max(Duration::from_millis(1)));
         set_socket_timeout(&socket, Timeout::Send, left).map_err(self.system("its time"))?;
-        match connect(&socket, &address) {
+        let connected = loop {
+            match connect(&socket, &address) {
+                Err(Errno::INTR) => {}
+                connected => break connected,
+            }
+        };
+        match connected {
             Ok(()) => {
                 set_socket_timeout(&socket, Timeout::Send, None)
                     .map_err(self.system("its time"))?;

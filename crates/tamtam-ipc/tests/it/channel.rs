@@ -155,6 +155,31 @@ fn bytes_of_any_length_come_as_they_were_written() {
     );
 }
 
+/// The system would look for memory at each access to a page that is not there, and end the process if it finds none.
+#[test]
+fn memory_of_which_pages_are_missing_is_refused() {
+    use rustix::fs::{MemfdFlags, SealFlags, fcntl_add_seals, ftruncate, memfd_create};
+
+    let (sender, _receiver) = bytes_channel(1_000, 4_000).unwrap();
+    let there = File::from(again(sender.memory()));
+    let len = there.metadata().unwrap().len();
+    let copy = |bytes: u64| {
+        let flags = MemfdFlags::CLOEXEC | MemfdFlags::ALLOW_SEALING;
+        let memory = File::from(memfd_create("copy", flags).unwrap());
+        ftruncate(&memory, len).unwrap();
+        let mut read = vec![0; bytes as usize];
+        there.read_exact_at(&mut read, 0).unwrap();
+        memory.write_all_at(&read, 0).unwrap();
+        fcntl_add_seals(&memory, SealFlags::SHRINK | SealFlags::GROW).unwrap();
+        BytesSender::attach(memory.into())
+    };
+    copy(len).unwrap();
+    for bytes in [len - 5_000, 64 << 10] {
+        let refused = copy(bytes).unwrap_err();
+        assert!(matches!(refused, AttachError::NotOurs), "{refused}");
+    }
+}
+
 #[test]
 fn a_loan_that_is_dropped_is_no_message() {
     let (sender, receiver) = bytes_channel(2, 100).unwrap();

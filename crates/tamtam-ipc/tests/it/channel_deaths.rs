@@ -224,6 +224,50 @@ fn a_stopped_sender_is_waited_for_and_a_killed_one_is_not() {
     }
 }
 
+/// While a message is in use a later one may be received and given back. The next receiver has the first again, then those behind the second.
+#[test]
+fn a_message_that_was_given_back_before_the_one_in_use_does_not_come_again() {
+    const PATH: &str =
+        "channel_deaths::a_message_that_was_given_back_before_the_one_in_use_does_not_come_again";
+    if let Some(memory) = half("receiver") {
+        let receiver = BytesReceiver::attach(memory).unwrap();
+        receiver.recv_with(|_| ()).unwrap();
+        let nested = receiver.recv_with(|_| {
+            for _ in 0..2 {
+                receiver.try_recv_with(|_| ()).unwrap();
+            }
+            stop_until_noted();
+        });
+        return nested.unwrap();
+    }
+    let (sender, receiver) = bytes_channel(5, 100).unwrap();
+    for message in [b"one", b"two", b"tre", b"fou", b"fiv"] {
+        sender.send(message).unwrap();
+    }
+    let memory = receiver.hand_over().unwrap();
+    let mut other = Other::start(PATH, "receiver", memory.as_fd());
+    other.wait_until_stopped();
+    sender.send(b"six").unwrap();
+    other.kill();
+    other.wait();
+    let receiver = BytesReceiver::attach(memory).unwrap();
+    let mut buffer = Vec::new();
+    for message in [b"two", b"fiv", b"six"] {
+        receiver.recv_bytes(&mut buffer).unwrap();
+        assert_eq!(buffer, message);
+    }
+    for round in 0..20_u8 {
+        let count = 1 + round % 5;
+        (0..count).for_each(|number| sender.try_send(&[round, number]).unwrap());
+        for number in 0..count {
+            receiver.recv_bytes(&mut buffer).unwrap();
+            assert_eq!(buffer, [round, number]);
+        }
+    }
+    assert!(receiver.is_empty() && !receiver.is_corrupt());
+    assert_eq!(receiver.abandoned(), 0);
+}
+
 /// A receiver that is stopped is not dead either, and one that was killed while it used a message leaves that to the next.
 #[test]
 fn a_message_in_use_when_the_receiver_dies_comes_again() {

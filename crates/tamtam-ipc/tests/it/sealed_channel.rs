@@ -160,6 +160,26 @@ fn what_another_program_sends_there_is_told_and_does_not_end_it() {
         empty,
         SealedRecvError::Refused(RecvTimeoutError::Timeout)
     ));
+    // A message without a byte is no end either, as long as a process has a sender.
+    let empty = || {
+        let nothing = &mut SendAncillaryBuffer::new(&mut []);
+        sendmsg(&other, &[], nothing, SendFlags::empty()).unwrap();
+    };
+    empty();
+    send(&[&sealed]);
+    empty();
+    let none = receiver.try_recv().unwrap_err();
+    assert!(matches!(
+        none,
+        SealedRecvError::NotAMessage { descriptors: 0 }
+    ));
+    assert_eq!(*receiver.recv().unwrap(), 5_u32.to_le_bytes());
+    send(&[&sealed]);
+    drop(other);
+    assert!(receiver.try_recv().is_err(), "the second one");
+    assert_eq!(*receiver.recv().unwrap(), 5_u32.to_le_bytes());
+    let end = receiver.recv().unwrap_err();
+    assert!(matches!(end, SealedRecvError::Refused(RecvError)), "{end}");
     // What is no such socket.
     let stream = std::os::unix::net::UnixStream::pair().unwrap().0;
     assert!(matches!(
