@@ -8,7 +8,7 @@
 //! // | 1 | sender, receiver (one circle) | the ends |
 //! ```
 //!
-//! Modules of one row do not use each other, unless the row says that they are one circle.
+//! Modules of one row do not use each other, unless the row says that they are one circle; and then they are.
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -47,6 +47,13 @@ pub enum Breach {
     Homeless(String),
     /// A row names what is no module.
     Unknown(String),
+    /// A row that is said to be one circle is more than one, or none.
+    NoCircle {
+        /// Of the row.
+        modules: Vec<String>,
+        /// Those of them that are not in the largest circle of the row.
+        beside: Vec<String>,
+    },
 }
 
 impl fmt::Display for Breach {
@@ -62,6 +69,14 @@ impl fmt::Display for Breach {
                 write!(f, "the module {module} stands on no floor of the table")
             }
             Breach::Unknown(module) => write!(f, "the table has {module}, which is no module"),
+            Breach::NoCircle { modules, beside } => {
+                write!(
+                    f,
+                    "{} are said to be one circle; give these floors of their own: {}",
+                    modules.join(", "),
+                    beside.join(", ")
+                )
+            }
         }
     }
 }
@@ -135,6 +150,22 @@ impl Floors {
                 .filter(|module| !graph.modules.contains(**module))
                 .map(|module| Breach::Unknown((*module).clone())),
         );
+        let circles = graph.circles();
+        for Row { modules, .. } in self.rows.iter().filter(|row| row.is_circle) {
+            // The largest circle that has any of them.
+            let circle = circles
+                .iter()
+                .find(|circle| modules.iter().any(|module| circle.contains(module)));
+            let is_beside =
+                |module: &&String| circle.is_none_or(|circle| !circle.contains(*module));
+            let beside: Vec<String> = modules.iter().filter(is_beside).cloned().collect();
+            if !beside.is_empty() {
+                breaches.push(Breach::NoCircle {
+                    modules: modules.clone(),
+                    beside,
+                });
+            }
+        }
         for ((from, to), places) in &graph.arrows {
             let (Some(above), Some(below)) = (rows.get(from), rows.get(to)) else {
                 continue;

@@ -8,6 +8,7 @@ use syn::spanned::Spanned;
 use syn::visit::Visit;
 use syn::{AttrStyle, Attribute, Item};
 
+use crate::sources::is_for_tests;
 use crate::{Source, Sources};
 
 /// What breaks the rule.
@@ -232,15 +233,4 @@ fn collect(items: &[Item], file: &Path, names: &mut BTreeMap<String, BTreeSet<Pa
             files.insert(file.to_owned());
         }
     }
-}
-
-fn is_for_tests(attributes: &[Attribute]) -> bool {
-    attributes.iter().any(|attribute| {
-        let syn::Meta::List(list) = &attribute.meta else {
-            return false;
-        };
-        let condition = list.tokens.to_string();
-        attribute.path().is_ident("cfg")
-            && (condition == "test" || condition.starts_with("all (test"))
-    })
 }

@@ -46,6 +46,24 @@ fn a_module_may_look_down() {
 }
 
 #[test]
+fn what_is_said_to_be_a_circle_is_one() {
+    let table = "// | 1 | high, other, low (one circle) |\nmod high;\nmod low;\nmod other;\n";
+    let files = [
+        ("src/lib.rs", table),
+        ("src/high.rs", "use crate::low::Thing;"),
+        ("src/low.rs", "pub struct Thing; use crate::high;"),
+        ("src/other.rs", "use crate::low::Thing;"),
+    ];
+    let found = breaches(a_crate(&files).path());
+    let words = |text: &str| text.split(' ').map(str::to_owned).collect();
+    let expected = Breach::NoCircle {
+        modules: words("high other low"),
+        beside: words("other"),
+    };
+    assert_eq!(found, [expected]);
+}
+
+#[test]
 fn a_module_that_looks_up_is_named_with_file_and_line() {
     let folder = a_crate(&[
         ("src/lib.rs", TWO_FLOORS),

@@ -13,6 +13,15 @@
 
 #![forbid(unsafe_code)]
 
+// The floors of this crate, top to bottom: a module uses those on lower floors only. A test holds it.
+//
+// | floor | modules | what |
+// |---|---|---|
+// | 3 | call, lab, watch | what calls and subscribes; the lab, which may measure a gateway |
+// | 2 | client, contenders, rows, serve, top | what a client has of a URL; what is measured; the commands that show and serve |
+// | 1 | database | databases that rows come out of |
+// | 0 | nearest, number, reason | words about names, numbers and failures |
+
 #[cfg(feature = "gateway")]
 pub mod call;
 #[cfg(feature = "gateway")]
