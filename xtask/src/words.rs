@@ -37,6 +37,8 @@ pub enum What {
     Person,
     /// A constant's name does not say what it bounds.
     VagueConstant,
+    /// What synchronizes with something (`SYNC label`) is all that has its label.
+    OneEnd,
 }
 
 impl fmt::Display for Breach {
@@ -57,6 +59,9 @@ impl fmt::Display for Breach {
             }
             What::VagueConstant => {
                 "the constant's name does not say what it bounds: FEWEST_ROWS, not LEAST"
+            }
+            What::OneEnd => {
+                "nothing else in the crate has this label of SYNC: mark the other end, too"
             }
         };
         write!(f, "{}:{}: {what}", self.file.display(), self.line)
@@ -125,7 +130,34 @@ pub fn breaches(sources: &Sources) -> Vec<Breach> {
             }
         }
     }
+    breaches.extend(one_ends(sources));
     breaches
+}
+
+/// Labels of synchronization that only one place of the crate has.
+fn one_ends(sources: &Sources) -> Vec<Breach> {
+    let mut places: BTreeMap<&str, Vec<(&Path, usize)>> = BTreeMap::new();
+    for source in &sources.files {
+        for (line, text) in source.text.lines().enumerate() {
+            for behind in text.split("SYNC ").skip(1) {
+                let is_of_label = |sign: char| sign.is_ascii_lowercase() || sign == '-';
+                let end = behind.find(|sign| !is_of_label(sign));
+                let label = &behind[..end.unwrap_or(behind.len())];
+                let places = places.entry(label).or_default();
+                places.push((&source.file, line + 1));
+            }
+        }
+    }
+    let alone = places
+        .into_values()
+        .filter_map(|places| <[_; 1]>::try_from(places).ok());
+    alone
+        .map(|[(file, line)]| Breach {
+            file: file.to_owned(),
+            line,
+            what: What::OneEnd,
+        })
+        .collect()
 }
 
 /// How many lines have code on them, before the module's own tests.

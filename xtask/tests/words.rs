@@ -55,6 +55,14 @@ fn a_note_that_leans_on_another_one_is_found() {
 }
 
 #[test]
+fn a_label_of_synchronization_with_one_end_is_found() {
+    let one = "//! .\n// SYNC left, SYNC right: the value.\n// SYNC right\n";
+    assert_eq!(found(one), [(2, What::OneEnd)]);
+    let both = "//! .\n// SYNC left\n// SYNC left: it is there.\n";
+    assert_eq!(found(both), []);
+}
+
+#[test]
 fn a_note_that_proves_nothing_is_found() {
     let short = "//! .\nfn work() {\n    // SAFETY: it is.\n    unsafe { work() }\n}\n";
     assert_eq!(found(short), [(3, What::TooShort)]);

@@ -41,7 +41,7 @@ use workspace::Workspace;
 /// What to test, and how.
 #[derive(Debug, clap::Args)]
 pub struct Arguments {
-    /// What has changed: a crate by its short name (wait, channel, actor, rows, amf, gateway, lab, cli, tamtam, xtask), docs or web.
+    /// What has changed: a crate by its short name (wait, channel, actor, link, process, ipc, rows, amf, gateway, lab, cli, tamtam, xtask), docs or web.
     /// Without one, everything is tested
     #[arg(value_name = "CRATE")]
     parts: Vec<String>,

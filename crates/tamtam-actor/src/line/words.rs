@@ -221,7 +221,7 @@ impl Line {
                     context.abort();
                 }
             }
-            // SYNC line-words: the look behind the entry into the list, as in any wait.
+            // The look behind the entry into the list, as in any wait.
             if is_over() {
                 context.abort();
             }

@@ -180,7 +180,7 @@ fn loom_next_against_two_stealers() {
 }
 
 #[test]
-fn loom_two_bring_to_a_hatch_and_two_take() {
+fn loom_two_bring_to_an_inject_slot_and_two_take() {
     model(2, || {
         let inject_slot = Arc::new(InjectSlot::new());
         let others: Vec<_> = (1..3)
@@ -205,7 +205,7 @@ fn loom_two_bring_to_a_hatch_and_two_take() {
 }
 
 #[test]
-fn loom_a_hatch_closes_against_one_who_brings() {
+fn loom_an_inject_slot_closes_against_one_who_brings() {
     model(3, || {
         let inject_slot = Arc::new(InjectSlot::new());
         let other = {

@@ -416,6 +416,7 @@ impl Shared {
         if self.is_one_of_us() {
             return false;
         }
+        // SYNC pool-gone
         let has_ended = || self.gone.load(Ordering::SeqCst);
         let attempt = |_| has_ended().then_some(());
         self.last_gone

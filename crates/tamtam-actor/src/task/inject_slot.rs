@@ -1,4 +1,4 @@
-//! A place in front of an entrance, for one task at a time.
+//! A place in front of an injector or an inbox, for one task at a time.
 //!
 //! A thread that asks question after question brings one task after the other, each to threads that have nothing
 //! else to do. Here that costs either side one locked instruction on one cache line; a lock and a queue take three of each.

@@ -374,7 +374,7 @@ impl<T> Lane<T> {
     /// Only while the receiver takes messages one by one, each
     /// under the same lock as this.
     pub(super) fn take_back(&self, tail: &Cursor<T>) -> Option<T> {
-        // SYNC lane-closing: the lock's, for the receiver's count.
+        // The lock's order holds for the receiver's count.
         if self.received.count.load(Ordering::Relaxed) == tail.count.get() {
             return None;
         }
