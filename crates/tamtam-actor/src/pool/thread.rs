@@ -39,6 +39,7 @@ mod injector;
 mod loom_tests;
 mod search;
 mod stand_in;
+mod wait;
 
 use busy::Busy;
 pub(super) use idle::IdleWait;

@@ -1,4 +1,4 @@
-//! Where a thread of a pool finds its next task, and how it sleeps.
+//! Where a thread of a pool finds its next task.
 
 use super::*;
 
@@ -154,132 +154,6 @@ impl Shared {
         stolen.inspect(|_| self.desk(ring).pace.counts.steals.add_one())
     }
 
-    /// Rings timers that are due, if there is no other thread for that. What they make due comes in as from outside.
-    fn look_after_timers(&self) -> Option<Instant> {
-        let seat = SEAT.replace(ThreadSeat::NONE);
-        let look = vigil::attend();
-        SEAT.set(seat);
-        look.until
-    }
-
-    /// Waits for something to do; `None` if the pool is at its end.
-    #[inline(never)]
-    pub(super) fn wait(&self, ring: usize, stealer: &mut Stealer) -> Option<Task> {
-        self.rest();
-        stealer.learn(self.desk(ring).pace.turns.load(Ordering::Relaxed));
-        let mut nap = FIRST_NAP;
-        let mut seen = Vec::new();
-        // Who was called to look at those who work will soon be called again, so it goes on for a while.
-        let mut was_called = false;
-        let naps = core::cell::Cell::new(false);
-        let end_nap = || {
-            if naps.replace(false) {
-                self.napping.fetch_sub(1, Ordering::SeqCst);
-            }
-        };
-        loop {
-            if self.busy.count() != 0 {
-                if !naps.replace(true) {
-                    self.napping.fetch_add(1, Ordering::SeqCst);
-                }
-            } else if nap == LONGEST_NAP || !was_called {
-                end_nap();
-            }
-            // In a model it has to be a wake-up that brings a thread to its work.
-            let deadline = (naps.get() && !cfg!(tamtam_loom)).then(|| Instant::now() + nap);
-            let calls = vigil::calls();
-            let deadline = match self.look_after_timers() {
-                Some(until) => Some(deadline.map_or(until, |deadline| deadline.min(until))),
-                None => deadline,
-            };
-            let is_called = || vigil::calls() != calls;
-            nap = (nap * 2).min(LONGEST_NAP);
-            // A thread works, and none would look whether that takes long.
-            let is_missed = || {
-                !naps.get() && self.busy.count() != 0 && self.napping.load(Ordering::SeqCst) == 0
-            };
-            let attempt = |thorough: bool| {
-                let task = self.enter_as_busy(ring).or_else(|| {
-                    // Between looks at the injector; these take cache lines from those who work.
-                    let may_steal = thorough && stealer.may_steal() && self.has_ring();
-                    may_steal
-                        .then(|| self.take_as_busy(|| self.steal(ring)))
-                        .flatten()
-                });
-                match task {
-                    Some(task) => Some(FoundTurn::Task(task)),
-                    None if self.is_over() => Some(FoundTurn::End),
-                    None if is_missed() => {
-                        // Counted at once, so that not all who sleep come for this.
-                        naps.set(true);
-                        self.napping.fetch_add(1, Ordering::SeqCst);
-                        Some(FoundTurn::Call)
-                    }
-                    None if is_called() => Some(FoundTurn::Call),
-                    None => {
-                        // What was due when the last turn ended, another thread has taken.
-                        Unflushed::flush_all();
-                        None
-                    }
-                }
-            };
-            let watches = self.injector.watched.swap(LOOKING, Ordering::SeqCst) != LOOKING;
-            let wait = if watches { Wait::Adaptive } else { Wait::Park };
-            let ready = || {
-                self.desk(ring).pace.counts.sleeps.add_one();
-                if watches {
-                    // About to sleep. A thread that still sees that this one looks has made something due before
-                    // this, which is seen now.
-                    self.injector.watched.store(NOT_LOOKING, Ordering::SeqCst);
-                }
-                self.has_tasks() || self.is_over() || is_missed() || is_called()
-            };
-            #[cfg(not(all(target_family = "wasm", not(target_feature = "atomics"))))]
-            let found = self.idle.wait_until(wait, deadline, attempt, ready);
-            // No thread of a pool starts there: `PoolBuilder::build` says so.
-            #[cfg(all(target_family = "wasm", not(target_feature = "atomics")))]
-            let found = {
-                let _ = (wait, deadline, ready);
-                let mut attempt = attempt;
-                attempt(true)
-            };
-            if watches {
-                let next = match found {
-                    Some(FoundTurn::Task(_)) => BACK_SOON,
-                    _ => NOT_LOOKING,
-                };
-                self.injector.watched.store(next, Ordering::SeqCst);
-            }
-            let task = match found {
-                Some(FoundTurn::Task(task)) => {
-                    stealer.note(self.desk(ring).pace.turns.load(Ordering::Relaxed));
-                    task
-                }
-                None => match self.take_as_busy(|| self.steal_next(ring, &mut seen)) {
-                    Some(task) => task,
-                    None => continue,
-                },
-                Some(FoundTurn::Call) => {
-                    was_called = true;
-                    nap = FIRST_NAP;
-                    continue;
-                }
-                Some(FoundTurn::End) => {
-                    end_nap();
-                    // The others may be waiting for just this.
-                    self.idle.notify_all();
-                    return None;
-                }
-            };
-            end_nap();
-            if watches && self.has_tasks() {
-                // More came while this thread looked, and none was woken for it.
-                self.idle.notify_one();
-            }
-            return Some(task);
-        }
-    }
-
     /// Whether anything is due anywhere. Sequentially consistent.
     pub(super) fn has_tasks(&self) -> bool {
         seam::model_fence();
@@ -295,13 +169,13 @@ impl Shared {
     }
 
     /// Whether anything is due in a ring. Sequentially consistent.
-    fn has_ring(&self) -> bool {
+    pub(super) fn has_ring(&self) -> bool {
         self.used_desks().any(|(_, desk)| desk.ring.len() != 0)
     }
 
     /// As `enter`, for a thread that is not busy.
     #[inline]
-    fn enter_as_busy(&self, ring: usize) -> Option<Task> {
+    pub(super) fn enter_as_busy(&self, ring: usize) -> Option<Task> {
         // It counts itself as busy when it has claimed the item: the one that has brought it waits for no more than that.
         let task = self.injector.inject_slot.take_after(|| self.busy.begin());
         if task.is_some() {
