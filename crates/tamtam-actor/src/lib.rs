@@ -1,7 +1,7 @@
 #![doc = include_str!("../README.md")]
 // Where no thread can wait there are no pools to end, and no sender to make room for.
 #![cfg_attr(
-    all(target_family = "wasm", not(target_feature = "atomics")),
+    not(any(not(target_family = "wasm"), target_feature = "atomics")),
     allow(dead_code, unused_imports)
 )]
 // What only the models of this crate use is not used where another one has its own.

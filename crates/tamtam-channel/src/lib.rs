@@ -1,6 +1,6 @@
 #![doc = include_str!("../README.md")]
 #![cfg_attr(
-    all(target_family = "wasm", not(target_feature = "atomics")),
+    not(any(not(target_family = "wasm"), target_feature = "atomics")),
     allow(
         dead_code,
         unused_imports,

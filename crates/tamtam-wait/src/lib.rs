@@ -36,7 +36,7 @@ mod words;
 /// Whether a thread can wait here: not under WebAssembly without threads, where no other one could end the
 /// wait. Verbs that block do not compile there; those that begin with `try_` and those that end in `_async`
 /// do.
-pub const CAN_BLOCK: bool = !cfg!(all(target_family = "wasm", not(target_feature = "atomics")));
+pub const CAN_BLOCK: bool = cfg!(any(not(target_family = "wasm"), target_feature = "atomics"));
 
 #[doc(hidden)]
 pub mod fence;

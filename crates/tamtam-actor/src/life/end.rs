@@ -91,7 +91,7 @@ impl End {
     /// [`Frame`](crate::Frame)'s or a [`Stepper`](crate::Stepper)'s, or is the one whose handler waits; and has not ended.
     /// So it is if the actor needs a turn to end, and this is the last thread of its pool that does not wait: see
     /// [`PoolBuilder::stand_ins`](crate::PoolBuilder::stand_ins). [`wait_timeout`](End::wait_timeout) does not panic.
-    #[cfg(not(all(target_family = "wasm", not(target_feature = "atomics"))))]
+    #[cfg(any(not(target_family = "wasm"), target_feature = "atomics"))]
     pub fn wait(self) -> Ended {
         if let Some(ended) = self.slot.try_take() {
             return ended;
@@ -121,14 +121,14 @@ impl End {
     }
 
     /// Where the actor's task lies when it is due.
-    #[cfg(not(all(target_family = "wasm", not(target_feature = "atomics"))))]
+    #[cfg(any(not(target_family = "wasm"), target_feature = "atomics"))]
     fn task_location(&self) -> usize {
         self.watched.as_ptr().addr()
     }
 
     /// As [`wait`](End::wait), but at most `timeout`: `None` if the actor has not ended until then. It can be
     /// called again.
-    #[cfg(not(all(target_family = "wasm", not(target_feature = "atomics"))))]
+    #[cfg(any(not(target_family = "wasm"), target_feature = "atomics"))]
     pub fn wait_timeout(&mut self, timeout: Duration) -> Option<Ended> {
         crate::task::while_blocked(|| self.slot.take_timeout(timeout)).ok()
     }

@@ -528,7 +528,7 @@ impl Line {
     pub(crate) unsafe fn wait(&self, deadline: Option<Instant>) -> bool {
         // SAFETY: this is the keeper. What a timer has led to on this thread is due on the keeper's own list.
         let has_come = || unsafe { self.is_due() };
-        #[cfg(not(all(target_family = "wasm", not(target_feature = "atomics"))))]
+        #[cfg(any(not(target_family = "wasm"), target_feature = "atomics"))]
         loop {
             let calls = vigil::calls();
             let look = vigil::attend();
@@ -560,7 +560,7 @@ impl Line {
             }
         }
         // There is no sender that could bring anything.
-        #[cfg(all(target_family = "wasm", not(target_feature = "atomics")))]
+        #[cfg(not(any(not(target_family = "wasm"), target_feature = "atomics")))]
         {
             let _ = (deadline, self.wait);
             has_come()

@@ -2,7 +2,7 @@
 
 use std::time::Instant;
 
-#[cfg(not(all(target_family = "wasm", not(target_feature = "atomics"))))]
+#[cfg(any(not(target_family = "wasm"), target_feature = "atomics"))]
 use tamtam_wait::Wait;
 use tamtam_wait::{Operation, Source, Token, WaitList};
 
@@ -22,12 +22,12 @@ impl<F: Fn() -> bool> Room<'_, F> {
         mut attempt: impl FnMut() -> Option<R>,
     ) -> Option<R> {
         // Every address has verbs that may wait, also where no thread can.
-        #[cfg(all(target_family = "wasm", not(target_feature = "atomics")))]
+        #[cfg(not(any(not(target_family = "wasm"), target_feature = "atomics")))]
         {
             let _ = deadline;
             attempt()
         }
-        #[cfg(not(all(target_family = "wasm", not(target_feature = "atomics"))))]
+        #[cfg(any(not(target_family = "wasm"), target_feature = "atomics"))]
         self.senders
             .wait_until(Wait::Adaptive, deadline, |_| attempt(), &self.ready)
     }

@@ -50,7 +50,7 @@ impl Pool {
     /// assert_eq!(sum.load(Ordering::Relaxed), 5_050);
     /// # Ok::<(), Box<dyn std::error::Error + Send + Sync>>(())
     /// ```
-    #[cfg(not(all(target_family = "wasm", not(target_feature = "atomics"))))]
+    #[cfg(any(not(target_family = "wasm"), target_feature = "atomics"))]
     pub fn wait_idle(&self) -> Result<(), WaitIdleError> {
         self.wait_idle_until(None)
     }
@@ -60,12 +60,12 @@ impl Pool {
     /// # Errors
     ///
     /// As [`wait_idle`](Pool::wait_idle), and [`WaitIdleError::TimedOut`].
-    #[cfg(not(all(target_family = "wasm", not(target_feature = "atomics"))))]
+    #[cfg(any(not(target_family = "wasm"), target_feature = "atomics"))]
     pub fn wait_idle_timeout(&self, timeout: Duration) -> Result<(), WaitIdleError> {
         self.wait_idle_until(Instant::now().checked_add(timeout))
     }
 
-    #[cfg(not(all(target_family = "wasm", not(target_feature = "atomics"))))]
+    #[cfg(any(not(target_family = "wasm"), target_feature = "atomics"))]
     fn wait_idle_until(&self, deadline: Option<Instant>) -> Result<(), WaitIdleError> {
         // With the feature `tokio` there are others.
         #[allow(irrefutable_let_patterns)]

@@ -64,7 +64,7 @@ impl Pool {
     /// assert_eq!(receiver.recv(), Ok(1));
     /// # Ok::<(), tamtam_actor::TellError<u32>>(())
     /// ```
-    #[cfg(not(all(target_family = "wasm", not(target_feature = "atomics"))))]
+    #[cfg(any(not(target_family = "wasm"), target_feature = "atomics"))]
     pub fn shutdown_timeout(self, timeout: Duration) -> Shutdown {
         // With the feature `tokio` there are others.
         #[allow(irrefutable_let_patterns)]

@@ -410,7 +410,7 @@ impl Shared {
     }
 
     /// As `end`, but waits no longer than until the deadline: `true` if all threads have ended.
-    #[cfg(not(all(target_family = "wasm", not(target_feature = "atomics"))))]
+    #[cfg(any(not(target_family = "wasm"), target_feature = "atomics"))]
     pub(super) fn end_until(&self, deadline: Option<Instant>) -> bool {
         self.ending.store(true, Ordering::SeqCst);
         self.idle.notify_all();

@@ -4,7 +4,7 @@ use std::any::Any;
 use std::sync::{Arc, Weak};
 use std::time::{Duration, Instant};
 
-#[cfg(not(all(target_family = "wasm", not(target_feature = "atomics"))))]
+#[cfg(any(not(target_family = "wasm"), target_feature = "atomics"))]
 use tamtam_wait::Wait;
 use tamtam_wait::seam::Mutex;
 use tamtam_wait::seam::atomic::{self, Ordering};
@@ -143,14 +143,14 @@ where
     }
 
     /// Waits for room until the deadline, if there is one.
-    #[cfg(all(target_family = "wasm", not(target_feature = "atomics")))]
+    #[cfg(not(any(not(target_family = "wasm"), target_feature = "atomics")))]
     fn put_until(&self, message: M, _: Option<Instant>) -> Result<Offered<M>, M> {
         // No thread can wait there.
         self.put(message)
     }
 
     /// Waits for room until the deadline, if there is one.
-    #[cfg(not(all(target_family = "wasm", not(target_feature = "atomics"))))]
+    #[cfg(any(not(target_family = "wasm"), target_feature = "atomics"))]
     fn put_until(&self, message: M, deadline: Option<Instant>) -> Result<Offered<M>, M> {
         let mut message = Some(message);
         let attempt = |_: bool| match self.put(message.take()?) {
