@@ -48,7 +48,9 @@ mod harness;
 mod measure;
 pub mod tables;
 
-pub use experiments::handover::{async_turns, crowd, frames, idle, lock_loop, sparse, turns};
+pub use experiments::handover::{
+    async_turns, crowd, frames, idle, lock_loop, processes, sparse, turns,
+};
 pub use experiments::post::stream;
 pub use experiments::{
     ask, calls, flood, grid, latch, offer, pictures, post, property, ring, rows, savina,

@@ -5,6 +5,8 @@
 
 mod asked;
 mod batches;
+#[cfg(target_os = "linux")]
+mod between_processes;
 mod calls;
 mod channel;
 mod channel_ask;
@@ -59,7 +61,10 @@ static ALL: LazyLock<Vec<&'static dyn Contender>> = LazyLock::new(|| {
     let mut all = OF_MESSAGES.to_vec();
     all.extend(calls::ALL);
     #[cfg(target_os = "linux")]
-    all.extend(pictures::ALL);
+    {
+        all.extend(pictures::ALL);
+        all.extend(between_processes::ALL);
+    }
     all.extend(standard::ALL);
     all.push(&text_by_hand::TextByHand);
     all.push(&packed_from_structs::PackedFromStructs);
@@ -127,7 +132,8 @@ mod tests {
                     || is_standard
                     || measures
                         .iter()
-                        .all(|measure| ["calls", "frames", "rows"].contains(&measure.experiment()))
+                        .all(|measure| ["calls", "frames", "handover", "rows"]
+                            .contains(&measure.experiment()))
             );
             assert!(names.insert(card.name), "{} is there twice", card.name);
             assert!(!card.about.is_empty() && !card.about.contains('\n'));

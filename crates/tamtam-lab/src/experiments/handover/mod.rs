@@ -5,5 +5,6 @@ pub mod crowd;
 pub mod frames;
 pub mod idle;
 pub mod lock_loop;
+pub mod processes;
 pub mod sparse;
 pub mod turns;

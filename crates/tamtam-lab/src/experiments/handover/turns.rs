@@ -21,8 +21,8 @@ use crate::measure::passes::{Budgets, LONGEST_CHUNK, Passes, Samples};
 use crate::measure::seats::{Seat, Seats};
 use crate::measure::usage::Usage;
 use crate::{
-    Conditions, End, Failure, Handover, Measure, Measurement, Message, Placement, Text, Turn,
-    Variant,
+    Conditions, End, Failure, Handover, Measure, Measurement, Message, Placement, ServerProcess,
+    Text, Turn, Variant,
 };
 
 /// The experiment's name.
@@ -71,17 +71,35 @@ pub(crate) fn answer_to(number: u64) -> u64 {
     number.wrapping_mul(0xd134_2543_de82_ef95).wrapping_add(1)
 }
 
-/// The main side of strict turns, with the thread that answers it.
+/// The main side of strict turns, with the thread or the process that answers it.
 pub(crate) struct Caller<M, E> {
     end: E,
     next: u64,
-    answerer: JoinHandle<u64>,
+    answerer: OtherSide,
     // Why the answerer gave up: written before it sends its last, wrong answer.
     objection: Arc<OnceLock<Failure>>,
     message: PhantomData<fn() -> M>,
 }
 
+enum OtherSide {
+    /// It returns how many turns it has answered.
+    Thread(JoinHandle<u64>),
+    /// It sends that when it is told to stop.
+    Process(ServerProcess),
+}
+
 impl<M: Message, E: End<M>> Caller<M, E> {
+    /// One whose other end is in another process.
+    pub(crate) fn answered_by_process(end: E, process: ServerProcess) -> Self {
+        Caller {
+            end,
+            next: 0,
+            answerer: OtherSide::Process(process),
+            objection: Arc::new(OnceLock::new()),
+            message: PhantomData,
+        }
+    }
+
     /// Starts the answering thread in its seat. The threads are detached on a failure: one that waits for a message
     /// that was lost could never be joined.
     pub(crate) fn connect<H: Handover<M, End = E>>(
@@ -90,7 +108,8 @@ impl<M: Message, E: End<M>> Caller<M, E> {
     ) -> Result<Self, Failure> {
         let (near_end, far_end) = handover.connect();
         Caller::answered_by(near_end, far, move |objection| {
-            answer::<M, E>(far_end, &objection)
+            let mut far_end = far_end;
+            answer::<M, E>(&mut far_end, &objection)
         })
     }
 
@@ -119,10 +138,19 @@ impl<M: Message, E: End<M>> Caller<M, E> {
         Ok(Caller {
             end,
             next: 0,
-            answerer,
+            answerer: OtherSide::Thread(answerer),
             objection,
             message: PhantomData,
         })
+    }
+
+    /// What both sides have used.
+    fn usage(&mut self) -> Option<Usage> {
+        let here = Usage::of_process()?;
+        match &mut self.answerer {
+            OtherSide::Thread(_) => Some(here),
+            OtherSide::Process(process) => Some(here + process.usage()?),
+        }
     }
 
     /// The three passes of the experiment.
@@ -130,9 +158,9 @@ impl<M: Message, E: End<M>> Caller<M, E> {
         let count = conditions.variant.count;
         let budgets = Budgets::of(conditions);
         let warm_up = self.turns(count, budgets.warm_up)?;
-        let before = Usage::of_process();
+        let before = self.usage();
         let series = self.turns(count, budgets.plain)?;
-        let after = Usage::of_process();
+        let after = self.usage();
         let samples = self.sampled_turns(budgets.sampled)?;
         self.stop()?;
         let passes = Passes {
@@ -185,10 +213,12 @@ impl<M: Message, E: End<M>> Caller<M, E> {
     /// Ends the answerer, and compares how many turns each side counted.
     pub(crate) fn stop(mut self) -> Result<(), Failure> {
         self.end.send(M::new(STOP));
-        let answered = self
-            .answerer
-            .join()
-            .expect("the answering thread does not panic");
+        let answered = match self.answerer {
+            OtherSide::Thread(thread) => {
+                thread.join().expect("the answering thread does not panic")
+            }
+            OtherSide::Process(_) => self.end.receive().number().unwrap_or(0),
+        };
         agree(self.next, answered, &self.objection)
     }
 }
@@ -265,7 +295,7 @@ impl Due {
 }
 
 /// The other side: answers until it is told to stop, and returns how many turns it answered.
-fn answer<M: Message, E: End<M>>(mut end: E, objection: &OnceLock<Failure>) -> u64 {
+pub(crate) fn answer<M: Message, E: End<M>>(end: &mut E, objection: &OnceLock<Failure>) -> u64 {
     let mut due = 0;
     loop {
         match Due::of(end.receive().number(), due, objection) {

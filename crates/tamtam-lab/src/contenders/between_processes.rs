@@ -1,0 +1,220 @@
+//! Turns between two processes: in memory that they share, and over a Unix socket, bare.
+
+use std::io::{Read, Write};
+use std::os::unix::net::UnixStream;
+use std::thread;
+
+use tamtam_ipc::{Receiver, Sender, Slot, Wait, channel};
+
+use super::shared_memory::{self, unavailable};
+use super::{VERSION, standard};
+use crate::processes::{self, ProcessHandover};
+use crate::{Card, Contender, End, Failure, Measure, PrivateFolder, ServerProcess, Serving, Turn};
+
+pub(super) const ALL: &[&dyn Contender] = &[
+    &SlotsApart,
+    &ChannelsApart {
+        wait: Wait::Adaptive,
+    },
+    &ChannelsApart { wait: Wait::Spin },
+    &Socket,
+];
+
+/// Two slots in shared memory, one each way.
+#[derive(Debug, Clone, Copy)]
+struct SlotsApart;
+
+const SLOT: &str = "ipc-slot";
+
+impl Contender for SlotsApart {
+    fn card(&self) -> Card {
+        Card {
+            name: SLOT,
+            version: VERSION,
+            ours: true,
+            about: "a slot each way in memory that two processes share",
+        }
+    }
+
+    fn measures(&self) -> Vec<Measure> {
+        processes::measures(*self)
+    }
+
+    fn serve(&self) -> Result<Serving, Failure> {
+        let incoming = Slot::create().map_err(unavailable)?;
+        let outgoing = Slot::create().map_err(unavailable)?;
+        let address = shared_memory::address([incoming.memory(), outgoing.memory()]);
+        let end = ApartSlotEnd { outgoing, incoming };
+        thread::Builder::new().spawn(move || processes::answer(end))?;
+        Ok(Serving::at(address, ()))
+    }
+}
+
+impl ProcessHandover for SlotsApart {
+    type End = ApartSlotEnd;
+
+    fn open(&self) -> Result<(ServerProcess, ApartSlotEnd), Failure> {
+        let process = ServerProcess::start(SLOT)?;
+        let memory = |place| shared_memory::open(process.address(), place);
+        let end = ApartSlotEnd {
+            outgoing: Slot::attach(memory(0)?).map_err(unavailable)?,
+            incoming: Slot::attach(memory(1)?).map_err(unavailable)?,
+        };
+        Ok((process, end))
+    }
+}
+
+struct ApartSlotEnd {
+    outgoing: Slot<u64>,
+    incoming: Slot<u64>,
+}
+
+impl End<Turn> for ApartSlotEnd {
+    fn send(&mut self, Turn(number): Turn) {
+        self.outgoing.put(number);
+    }
+
+    fn receive(&mut self) -> Turn {
+        Turn(self.incoming.take())
+    }
+}
+
+/// Two channels in shared memory, one each way.
+#[derive(Debug, Clone, Copy)]
+struct ChannelsApart {
+    wait: Wait,
+}
+
+/// How many messages a channel holds.
+const CAPACITY: usize = 16;
+
+impl ChannelsApart {
+    fn name(self) -> &'static str {
+        match self.wait {
+            Wait::Spin => "ipc-channel-spin",
+            _ => "ipc-channel",
+        }
+    }
+}
+
+impl Contender for ChannelsApart {
+    fn card(&self) -> Card {
+        Card {
+            name: self.name(),
+            version: VERSION,
+            ours: true,
+            about: match self.wait {
+                Wait::Spin => {
+                    "a channel each way in memory that two processes share, spinning: fast only on a core of its own"
+                }
+                _ => "a channel each way in memory that two processes share, with the default wait",
+            },
+        }
+    }
+
+    fn measures(&self) -> Vec<Measure> {
+        processes::measures(*self)
+    }
+
+    fn serve(&self) -> Result<Serving, Failure> {
+        let (there, incoming) = channel(CAPACITY).map_err(unavailable)?;
+        let (outgoing, back) = channel::<u64>(CAPACITY).map_err(unavailable)?;
+        // The client takes its place.
+        let back = back.hand_over()?;
+        let address = shared_memory::address([there.memory(), std::os::fd::AsFd::as_fd(&back)]);
+        let incoming = incoming.with_wait(self.wait);
+        let end = ApartChannelEnd { outgoing, incoming };
+        thread::Builder::new().spawn(move || processes::answer(end))?;
+        // The channel to this process stays open until the client has a sender.
+        Ok(Serving::at(address, (there, back)))
+    }
+}
+
+impl ProcessHandover for ChannelsApart {
+    type End = ApartChannelEnd;
+
+    fn open(&self) -> Result<(ServerProcess, ApartChannelEnd), Failure> {
+        let process = ServerProcess::start(self.name())?;
+        let memory = |place| shared_memory::open(process.address(), place);
+        let incoming = Receiver::attach(memory(1)?).map_err(unavailable)?;
+        let end = ApartChannelEnd {
+            outgoing: Sender::attach(memory(0)?).map_err(unavailable)?,
+            incoming: incoming.with_wait(self.wait),
+        };
+        Ok((process, end))
+    }
+}
+
+struct ApartChannelEnd {
+    outgoing: Sender<u64>,
+    incoming: Receiver<u64>,
+}
+
+impl End<Turn> for ApartChannelEnd {
+    fn send(&mut self, Turn(number): Turn) {
+        // Without a receiver no answer comes, which is noticed.
+        let _ = self.outgoing.send(number);
+    }
+
+    fn receive(&mut self) -> Turn {
+        Turn(self.incoming.recv().unwrap_or(LOST))
+    }
+}
+
+/// What stands for a message that will not come: the answer to no turn.
+const LOST: u64 = u64::MAX - 1;
+
+/// A Unix socket, eight bytes each way.
+#[derive(Debug, Clone, Copy)]
+struct Socket;
+
+const SOCKET: &str = "unix-stream";
+
+impl Contender for Socket {
+    fn card(&self) -> Card {
+        Card {
+            name: SOCKET,
+            version: standard::VERSION,
+            ours: false,
+            about: "a Unix socket between two processes, eight bytes each way",
+        }
+    }
+
+    fn measures(&self) -> Vec<Measure> {
+        processes::measures(*self)
+    }
+
+    fn serve(&self) -> Result<Serving, Failure> {
+        let (folder, path) = PrivateFolder::listening(|socket| {
+            thread::spawn(move || processes::answer(ApartSocketEnd(socket)));
+        })?;
+        Ok(Serving::at(path.to_string_lossy(), folder))
+    }
+}
+
+impl ProcessHandover for Socket {
+    type End = ApartSocketEnd;
+
+    fn open(&self) -> Result<(ServerProcess, ApartSocketEnd), Failure> {
+        let process = ServerProcess::start(SOCKET)?;
+        let socket = UnixStream::connect(process.address())?;
+        Ok((process, ApartSocketEnd(socket)))
+    }
+}
+
+struct ApartSocketEnd(UnixStream);
+
+impl End<Turn> for ApartSocketEnd {
+    fn send(&mut self, Turn(number): Turn) {
+        // Without the other side no answer comes, which is noticed.
+        let _ = self.0.write_all(&number.to_le_bytes());
+    }
+
+    fn receive(&mut self) -> Turn {
+        let mut bytes = [0; 8];
+        match self.0.read_exact(&mut bytes) {
+            Ok(()) => Turn(u64::from_le_bytes(bytes)),
+            Err(_) => Turn(LOST),
+        }
+    }
+}
