@@ -7,7 +7,7 @@ use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::{Duration, Instant};
 
 use tamtam_channel::{Sealed, WaitTimeoutError, Waitable};
-use tamtam_wait::{Source, Token};
+use tamtam_wait::{Source, Token, Wait};
 
 use crate::error::{AttachError, CreateError};
 use crate::flag::Flag;
@@ -65,6 +65,7 @@ pub struct Event {
     /// Tasks and selecting threads of this process.
     waiters: Waiters,
     segment: Segment,
+    wait: Wait,
     /// As it was when this process came: nothing that is written later changes it.
     is_auto: bool,
 }
@@ -84,6 +85,7 @@ impl Event {
         let event = Event {
             waiters: Waiters::new(),
             segment,
+            wait: Wait::Adaptive,
             is_auto,
         };
         event.state().flag.prepare();
@@ -123,11 +125,19 @@ impl Event {
         let mut event = Event {
             waiters: Waiters::new(),
             segment,
+            wait: Wait::Adaptive,
             is_auto: false,
         };
         event.is_auto = event.state().is_auto.load(Ordering::SeqCst) != 0;
         event.state().flag.greet();
         Ok(event)
+    }
+
+    /// The same event, waiting in another way in this process.
+    #[must_use]
+    pub fn with_wait(mut self, wait: Wait) -> Self {
+        self.wait = wait;
+        self
     }
 
     /// The memory, for another process.
@@ -200,9 +210,9 @@ impl Event {
     fn wait_until(&self, deadline: Option<Instant>) -> Result<(), WaitTimeoutError> {
         let flag = &self.state().flag;
         let waited = if self.is_auto {
-            flag.take(&self.segment, deadline)
+            flag.take(&self.segment, self.wait, deadline)
         } else {
-            flag.wait(&self.segment, deadline)
+            flag.wait(&self.segment, self.wait, deadline)
         };
         waited.map_err(|_| WaitTimeoutError)
     }

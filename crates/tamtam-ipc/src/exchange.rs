@@ -139,11 +139,12 @@ impl Exchange {
         &self,
         access: Access,
         lives: &impl Lives,
+        wait: Wait,
         deadline: Option<Instant>,
     ) -> Result<(), TimedOut> {
         let is_claimed = || self.try_claim(access, lives);
         self.bell(access)
-            .wait(Wait::Adaptive, deadline, is_claimed, || lives.words())
+            .wait(wait, deadline, is_claimed, || lives.words())
     }
 
     /// What was begun is done.
@@ -192,14 +193,18 @@ mod loom_tests {
         }
 
         fn put(&self, process: &Process, value: u32) {
-            self.exchange.claim(Access::Put, process, None).unwrap();
+            self.exchange
+                .claim(Access::Put, process, Wait::Adaptive, None)
+                .unwrap();
             // SAFETY: the place was claimed.
             self.value.with_mut(|it| unsafe { *it = value });
             self.exchange.settle(Access::Put, process);
         }
 
         fn take(&self, process: &Process) -> u32 {
-            self.exchange.claim(Access::Take, process, None).unwrap();
+            self.exchange
+                .claim(Access::Take, process, Wait::Adaptive, None)
+                .unwrap();
             // SAFETY: the place was claimed.
             let value = self.value.with(|it| unsafe { *it });
             self.exchange.settle(Access::Take, process);

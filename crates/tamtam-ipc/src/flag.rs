@@ -86,23 +86,25 @@ impl Flag {
     pub(crate) fn take(
         &self,
         lives: &impl Lives,
+        wait: Wait,
         deadline: Option<Instant>,
     ) -> Result<(), TimedOut> {
         let is_taken = || self.try_take();
         let words = || lives.words();
-        self.bell.wait(Wait::Adaptive, deadline, is_taken, words)
+        self.bell.wait(wait, deadline, is_taken, words)
     }
 
     /// Waits until it is up, or was since.
     pub(crate) fn wait(
         &self,
         lives: &impl Lives,
+        wait: Wait,
         deadline: Option<Instant>,
     ) -> Result<(), TimedOut> {
         let before = self.times_set();
         let was_set = || self.was_set_since(before);
         let words = || lives.words();
-        self.bell.wait(Wait::Adaptive, deadline, was_set, words)
+        self.bell.wait(wait, deadline, was_set, words)
     }
 }
 
@@ -149,12 +151,12 @@ mod loom_tests {
             let waiter = {
                 let flag = Arc::clone(&flag);
                 thread::spawn(move || {
-                    flag.take(&first, None).unwrap();
+                    flag.take(&first, Wait::Adaptive, None).unwrap();
                     flag.set();
                 })
             };
             flag.set();
-            flag.take(&second, None).unwrap();
+            flag.take(&second, Wait::Adaptive, None).unwrap();
             if !flag.is_set() {
                 flag.set();
             }

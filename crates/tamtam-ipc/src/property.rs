@@ -64,6 +64,7 @@ pub struct Property<T> {
     /// Tasks and selecting threads of this process.
     pub(crate) waiters: Waiters,
     pub(crate) segment: Segment,
+    wait: Wait,
     value: PhantomData<fn(T) -> T>,
 }
 
@@ -81,6 +82,7 @@ impl<T: Plain> Property<T> {
         let property = Property {
             waiters: Waiters::new(),
             segment: Segment::create(Kind::Property, Shape::of::<T>(1), Self::BYTES)?,
+            wait: Wait::Adaptive,
             value: PhantomData,
         };
         property.state().bell.prepare();
@@ -101,11 +103,19 @@ impl<T: Plain> Property<T> {
         let property = Property {
             waiters: Waiters::new(),
             segment,
+            wait: Wait::Adaptive,
             value: PhantomData,
         };
         // Those who sleep here are to sleep on the life of this process, too.
         property.state().bell.ring();
         Ok(property)
+    }
+
+    /// The same property, waiting in another way in this process.
+    #[must_use]
+    pub fn with_wait(mut self, wait: Wait) -> Self {
+        self.wait = wait;
+        self
     }
 
     /// The memory, for another process.
@@ -268,7 +278,7 @@ impl<T: Plain> Property<T> {
         };
         let words = || self.segment.words();
         let bell = &self.state().bell;
-        let waited = bell.wait(Wait::Adaptive, deadline, is_changed, words);
+        let waited = bell.wait(self.wait, deadline, is_changed, words);
         waited.map(|()| version).map_err(|_| WaitTimeoutError)
     }
 

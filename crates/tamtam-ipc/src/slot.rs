@@ -6,6 +6,7 @@ use std::os::fd::{BorrowedFd, OwnedFd};
 use std::time::{Duration, Instant};
 
 use tamtam_channel::{PutTimeoutError, TakeTimeoutError, TryPutError};
+use tamtam_wait::Wait;
 
 use crate::error::{AttachError, CreateError};
 use crate::exchange::{Access, Exchange};
@@ -57,6 +58,7 @@ pub struct Slot<T> {
     /// Tasks and selecting threads of this process that wait to take one.
     pub(crate) taking: Waiters,
     pub(crate) segment: Segment,
+    wait: Wait,
     value: PhantomData<fn(T) -> T>,
 }
 
@@ -75,6 +77,7 @@ impl<T: Plain> Slot<T> {
             putting: Waiters::new(),
             taking: Waiters::new(),
             segment: Segment::create(Kind::Slot, Shape::of::<T>(1), bytes)?,
+            wait: Wait::Adaptive,
             value: PhantomData,
         };
         slot.exchange().prepare();
@@ -95,10 +98,18 @@ impl<T: Plain> Slot<T> {
             putting: Waiters::new(),
             taking: Waiters::new(),
             segment,
+            wait: Wait::Adaptive,
             value: PhantomData,
         };
         slot.exchange().greet();
         Ok(slot)
+    }
+
+    /// The same slot, waiting in another way in this process.
+    #[must_use]
+    pub fn with_wait(mut self, wait: Wait) -> Self {
+        self.wait = wait;
+        self
     }
 
     /// The memory, for another process.
@@ -175,7 +186,7 @@ impl<T: Plain> Slot<T> {
 
     fn put_until(&self, value: &T, deadline: Option<Instant>) -> bool {
         let exchange = self.exchange();
-        let claimed = exchange.claim(Access::Put, &self.segment, deadline);
+        let claimed = exchange.claim(Access::Put, &self.segment, self.wait, deadline);
         if claimed.is_ok() {
             self.write(value);
         }
@@ -224,7 +235,7 @@ impl<T: Plain> Slot<T> {
 
     fn take_until(&self, deadline: Option<Instant>) -> Option<T> {
         let exchange = self.exchange();
-        let claimed = exchange.claim(Access::Take, &self.segment, deadline);
+        let claimed = exchange.claim(Access::Take, &self.segment, self.wait, deadline);
         claimed.is_ok().then(|| self.read())
     }
 

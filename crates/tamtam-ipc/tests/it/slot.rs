@@ -1,12 +1,13 @@
 //! A slot of two processes.
 
+use std::os::fd::AsRawFd;
 use std::time::{Duration, Instant};
 
 use rustix::process::Signal;
 use tamtam_channel::{PutTimeoutError, TakeTimeoutError, TryPutError};
-use tamtam_ipc::Slot;
+use tamtam_ipc::{Event, Property, Slot, Wait};
 
-use crate::other::{Numbers, Other, half};
+use crate::other::{Numbers, Other, further, half};
 
 const LONG: Duration = Duration::from_secs(30);
 
@@ -34,6 +35,50 @@ fn values_go_from_process_to_process_in_order() {
     assert_eq!(slot.put_timeout([3; 3], soon), Err(PutTimeoutError([3; 3])));
     assert_eq!(slot.try_take(), Some([1; 3]));
     assert_eq!(slot.try_take(), None);
+}
+
+/// A slot each way, an event and a property, each process waiting in its own way.
+#[test]
+fn each_way_to_wait_goes_with_each_other() {
+    const PATH: &str = "slot::each_way_to_wait_goes_with_each_other";
+    const WAYS: [Wait; 4] = [Wait::Adaptive, Wait::Spin, Wait::Yield, Wait::Park];
+    const ROUNDS: u64 = 50;
+    if let Some(memory) = half("waits") {
+        let slot = Slot::<[u32; 4]>::attach(memory).unwrap();
+        let [back, event, property, way] = slot.take();
+        let wait = WAYS[way as usize];
+        let slot = slot.with_wait(wait);
+        let back = Slot::<u64>::attach(further(back)).unwrap().with_wait(wait);
+        let event = Event::attach(further(event)).unwrap().with_wait(wait);
+        let property = Property::<u64>::attach(further(property)).unwrap();
+        let property = property.with_wait(wait);
+        for round in 0..ROUNDS {
+            assert_eq!(slot.take()[0], round as u32);
+            event.wait();
+            let version = property.wait_changed(round);
+            assert_eq!(version, round + 1);
+            back.put(property.get());
+        }
+        return;
+    }
+    for (number, wait) in WAYS.into_iter().enumerate() {
+        let other_way = (number as u32 + 1) % WAYS.len() as u32;
+        let slot = Slot::<[u32; 4]>::create().unwrap().with_wait(wait);
+        let back = Slot::<u64>::create().unwrap().with_wait(wait);
+        let (event, property) = (Event::auto().unwrap(), Property::create(0_u64).unwrap());
+        let other = Other::start(PATH, "waits", slot.memory());
+        let memory = [back.memory(), event.memory(), property.memory()];
+        let [back_there, event_there, property_there] =
+            memory.map(|memory| memory.as_raw_fd().cast_unsigned());
+        slot.put([back_there, event_there, property_there, other_way]);
+        for round in 0..ROUNDS {
+            slot.put([round as u32, 0, 0, 0]);
+            event.set();
+            property.set(1_000 + round);
+            assert_eq!(back.take(), 1_000 + round);
+        }
+        other.ends_well();
+    }
 }
 
 /// A process that dies while it puts or takes a large value blocks no other, and no value is torn, or comes twice to those that live.
