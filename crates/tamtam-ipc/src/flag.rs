@@ -132,9 +132,9 @@ mod loom_tests {
             };
             let waiter = {
                 let flag = Arc::clone(&flag);
-                thread::spawn(move || flag.wait(&first, None).unwrap())
+                thread::spawn(move || flag.wait(&first, Wait::Adaptive, None).unwrap())
             };
-            flag.wait(&second, None).unwrap();
+            flag.wait(&second, Wait::Adaptive, None).unwrap();
             waiter.join().unwrap();
             setter.join().unwrap();
             flag.reset();
