@@ -92,6 +92,50 @@ macro_rules! is_ready_within {
     }};
 }
 
+/// What is alike of all channels in shared memory.
+macro_rules! ends_in_memory {
+    ($sender:ty, $receiver:ty, $channel:expr) => {
+        type Sender = $sender;
+        type Receiver = $receiver;
+
+        fn channel() -> (Self::Sender, Self::Receiver) {
+            $channel.unwrap()
+        }
+
+        fn lend(sender: &Self::Sender) -> BorrowedFd<'_> {
+            sender.memory()
+        }
+
+        fn hand_over(receiver: Self::Receiver) -> OwnedFd {
+            receiver.hand_over().unwrap()
+        }
+
+        fn sender(memory: OwnedFd) -> Self::Sender {
+            <$sender>::attach(memory).unwrap()
+        }
+
+        fn receiver(memory: OwnedFd) -> Self::Receiver {
+            <$receiver>::attach(memory).unwrap()
+        }
+
+        fn is_closed(sender: &Self::Sender) -> bool {
+            sender.is_closed()
+        }
+
+        fn len(receiver: &Self::Receiver) -> usize {
+            receiver.len()
+        }
+
+        fn has_room_within(sender: &Self::Sender, timeout: Duration) -> bool {
+            is_ready_within!(sender, timeout)
+        }
+
+        fn has_message_within(receiver: &mut Self::Receiver, timeout: Duration) -> bool {
+            is_ready_within!(receiver.selectable(), timeout)
+        }
+    };
+}
+
 /// The number in what comes back.
 fn full<M>(refused: TrySendError<M>, number: impl Fn(M) -> u64) -> TrySendError<u64> {
     match refused {
@@ -112,28 +156,7 @@ fn late<M>(refused: SendTimeoutError<M>, number: impl Fn(M) -> u64) -> SendTimeo
 pub(super) struct Plain;
 
 impl Kind for Plain {
-    type Sender = ipc::Sender<u64>;
-    type Receiver = ipc::Receiver<u64>;
-
-    fn channel() -> (Self::Sender, Self::Receiver) {
-        ipc::channel(CAPACITY).unwrap()
-    }
-
-    fn lend(sender: &Self::Sender) -> BorrowedFd<'_> {
-        sender.memory()
-    }
-
-    fn hand_over(receiver: Self::Receiver) -> OwnedFd {
-        receiver.hand_over().unwrap()
-    }
-
-    fn sender(memory: OwnedFd) -> Self::Sender {
-        ipc::Sender::attach(memory).unwrap()
-    }
-
-    fn receiver(memory: OwnedFd) -> Self::Receiver {
-        ipc::Receiver::attach(memory).unwrap()
-    }
+    ends_in_memory!(ipc::Sender<u64>, ipc::Receiver<u64>, ipc::channel(CAPACITY));
 
     fn try_send(sender: &Self::Sender, number: u64) -> Result<(), TrySendError<u64>> {
         sender.try_send(number)
@@ -163,10 +186,6 @@ impl Kind for Plain {
         Box::pin(sender.send_async(number))
     }
 
-    fn is_closed(sender: &Self::Sender) -> bool {
-        sender.is_closed()
-    }
-
     fn try_recv(receiver: &Self::Receiver) -> Result<u64, TryRecvError> {
         receiver.try_recv()
     }
@@ -188,18 +207,6 @@ impl Kind for Plain {
 
     fn recv_async(receiver: &mut Self::Receiver) -> Task<'_, Result<u64, RecvError>> {
         Box::pin(receiver.recv_async())
-    }
-
-    fn len(receiver: &Self::Receiver) -> usize {
-        receiver.len()
-    }
-
-    fn has_room_within(sender: &Self::Sender, timeout: Duration) -> bool {
-        is_ready_within!(sender, timeout)
-    }
-
-    fn has_message_within(receiver: &mut Self::Receiver, timeout: Duration) -> bool {
-        is_ready_within!(receiver.selectable(), timeout)
     }
 
     fn send_many(
@@ -256,28 +263,11 @@ fn refused<R: std::error::Error>(error: ipc::LoanError<R>) -> R {
 }
 
 impl Kind for Bytes {
-    type Sender = ipc::BytesSender;
-    type Receiver = ipc::BytesReceiver;
-
-    fn channel() -> (Self::Sender, Self::Receiver) {
-        ipc::bytes_channel(CAPACITY, 40).unwrap()
-    }
-
-    fn lend(sender: &Self::Sender) -> BorrowedFd<'_> {
-        sender.memory()
-    }
-
-    fn hand_over(receiver: Self::Receiver) -> OwnedFd {
-        receiver.hand_over().unwrap()
-    }
-
-    fn sender(memory: OwnedFd) -> Self::Sender {
-        ipc::BytesSender::attach(memory).unwrap()
-    }
-
-    fn receiver(memory: OwnedFd) -> Self::Receiver {
-        ipc::BytesReceiver::attach(memory).unwrap()
-    }
+    ends_in_memory!(
+        ipc::BytesSender,
+        ipc::BytesReceiver,
+        ipc::bytes_channel(CAPACITY, 40)
+    );
 
     fn try_send(sender: &Self::Sender, number: u64) -> Result<(), TrySendError<u64>> {
         let sent = sender.try_send(&bytes_of(number));
@@ -321,10 +311,6 @@ impl Kind for Bytes {
         })
     }
 
-    fn is_closed(sender: &Self::Sender) -> bool {
-        sender.is_closed()
-    }
-
     fn try_recv(receiver: &Self::Receiver) -> Result<u64, TryRecvError> {
         receiver.try_recv_with(|bytes| number_of(&bytes.to_vec()))
     }
@@ -351,18 +337,6 @@ impl Kind for Bytes {
             assert_eq!(bytes.len(), len);
             Ok(number_of(&bytes))
         })
-    }
-
-    fn len(receiver: &Self::Receiver) -> usize {
-        receiver.len()
-    }
-
-    fn has_room_within(sender: &Self::Sender, timeout: Duration) -> bool {
-        is_ready_within!(sender, timeout)
-    }
-
-    fn has_message_within(receiver: &mut Self::Receiver, timeout: Duration) -> bool {
-        is_ready_within!(receiver.selectable(), timeout)
     }
 
     fn send_many(
@@ -445,28 +419,11 @@ fn refused_in<R: std::error::Error>(error: ipc::EncodedSendError<String, R>) -> 
 
 #[cfg(feature = "serde")]
 impl Kind for Encoded {
-    type Sender = ipc::EncodedSender<String>;
-    type Receiver = ipc::EncodedReceiver<String>;
-
-    fn channel() -> (Self::Sender, Self::Receiver) {
-        ipc::encoded_channel(CAPACITY, 60).unwrap()
-    }
-
-    fn lend(sender: &Self::Sender) -> BorrowedFd<'_> {
-        sender.memory()
-    }
-
-    fn hand_over(receiver: Self::Receiver) -> OwnedFd {
-        receiver.hand_over().unwrap()
-    }
-
-    fn sender(memory: OwnedFd) -> Self::Sender {
-        ipc::EncodedSender::attach(memory).unwrap()
-    }
-
-    fn receiver(memory: OwnedFd) -> Self::Receiver {
-        ipc::EncodedReceiver::attach(memory).unwrap()
-    }
+    ends_in_memory!(
+        ipc::EncodedSender<String>,
+        ipc::EncodedReceiver<String>,
+        ipc::encoded_channel(CAPACITY, 60)
+    );
 
     fn try_send(sender: &Self::Sender, number: u64) -> Result<(), TrySendError<u64>> {
         let sent = sender.try_send(text_of(number));
@@ -503,10 +460,6 @@ impl Kind for Encoded {
         })
     }
 
-    fn is_closed(sender: &Self::Sender) -> bool {
-        sender.is_closed()
-    }
-
     fn try_recv(receiver: &Self::Receiver) -> Result<u64, TryRecvError> {
         came(receiver.try_recv())
     }
@@ -528,18 +481,6 @@ impl Kind for Encoded {
 
     fn recv_async(receiver: &mut Self::Receiver) -> Task<'_, Result<u64, RecvError>> {
         Box::pin(async move { came(receiver.recv_async().await) })
-    }
-
-    fn len(receiver: &Self::Receiver) -> usize {
-        receiver.len()
-    }
-
-    fn has_room_within(sender: &Self::Sender, timeout: Duration) -> bool {
-        is_ready_within!(sender, timeout)
-    }
-
-    fn has_message_within(receiver: &mut Self::Receiver, timeout: Duration) -> bool {
-        is_ready_within!(receiver.selectable(), timeout)
     }
 
     fn send_many(
