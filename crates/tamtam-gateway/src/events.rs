@@ -20,6 +20,7 @@ use crate::lasting::{Lasts, Stage};
 use crate::protocol::rest::arguments_of_query;
 use crate::push::{LAG_PAUSE, PushForm, Subscription, Taken, Wish};
 use crate::subscribing::subscribe;
+use crate::under_way::Lenient;
 use crate::{Fault, Protocol};
 
 /// Bytes of events that are written at a time, about.
@@ -70,6 +71,7 @@ pub(crate) fn stream(shared: Arc<Shared>, name: &str, request: Request) -> Respo
     let mut response = Response::new(body);
     put(&mut response, CONTENT_TYPE, "text/event-stream");
     put(&mut response, CACHE_CONTROL, "no-store");
+    response.extensions_mut().insert(Lenient(limits.stalled));
     response
 }
 

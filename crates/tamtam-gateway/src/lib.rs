@@ -18,7 +18,7 @@
 // | 4 | json, method | JSON without a step between; what a method takes and gives |
 // | 3 | answer, metrics | what comes back, what is counted |
 // | 2 | arguments, caller, row_stream, typed, work | what is asked, who asks; a table part by part, what serde writes; what a method has spent its time on |
-// | 1 | exchange, fault, head_timer, lasting, under_way | what is measured of a request; what went wrong, as a client is told; by when a head has come; what outlives a request; which requests a connection has |
+// | 1 | exchange, fault, head_timer, lasting, under_way, unsent | what is measured of a request; what went wrong, as a client is told; by when a head has come; what outlives a request; which requests a connection has; which answers have not gone |
 // | 0 | admission, amf_rows, branch, cached_rows, content_type, head, limits, link_meter, patient, place, sessions, value, web_policy | values between protocols; what is at a path; who may begin; the heads of requests and of answers; one future among those of a task; what is allowed |
 
 mod admission;
@@ -65,6 +65,7 @@ mod subscribing;
 mod table;
 mod typed;
 mod under_way;
+mod unsent;
 mod value;
 mod web_policy;
 mod web_socket;

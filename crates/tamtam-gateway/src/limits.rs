@@ -36,11 +36,14 @@ pub struct Limits {
     ///
     /// - The handshake of TLS may take so long, and the head of the first request as long again; without TLS that time begins with
     ///   the connection, whether anything comes or not.
-    /// - A connection of HTTP/2 that has no request for so long is told goodbye, though it answers pings, and has a second for that. So is one whose
-    ///   answers wait for nothing but their client, which lets less than 1 KiB come in that time.
+    /// - A connection of HTTP/2 that has no request for so long is told goodbye, though it answers pings, and has a second for that.
+    /// - An answer by HTTP/2 of which the client lets nothing come for so long is given up, whatever else the connection carries: its stream is
+    ///   reset, or the connection is closed where HTTP/2 has all of it already.
     /// - A WebSocket over which nothing is called or subscribed to is closed, if its client answers no ping for so long.
     pub patience: Duration,
     /// Requests that are worked on at the same time. The next one is told at once that the server is busy. 256.
+    ///
+    /// One whose answer has more than 4 KiB counts until the last byte of that was written, or the client has gone.
     pub requests: usize,
     /// Those of one client: of one IPv4 address, or of one network of 64 bits of IPv6. 64.
     pub requests_of_client: usize,

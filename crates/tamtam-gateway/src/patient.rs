@@ -24,7 +24,7 @@ pub(crate) struct Patient<S> {
 /// Lets a connection wait longer for its other side than others do: one over which values are pushed holds little, and is to
 /// be there when its client reads again.
 ///
-/// It also tells whether the other side is waited for, and what was written.
+/// It also tells whether the other side is waited for.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Leniency(Arc<Waits>);
 
@@ -33,8 +33,6 @@ struct Waits {
     /// Milliseconds in place of what is usual; 0 is that.
     longest: AtomicU64,
     is_stalled: AtomicBool,
-    /// Bytes; at 10 GB/s it wraps after 58 years.
-    written: AtomicU64,
 }
 
 impl Leniency {
@@ -47,18 +45,6 @@ impl Leniency {
     /// Whether something is written that the other side does not read.
     pub(crate) fn is_stalled(&self) -> bool {
         self.0.is_stalled.load(Ordering::Relaxed)
-    }
-
-    /// Bytes that were written since the connection began.
-    pub(crate) fn written(&self) -> u64 {
-        self.0.written.load(Ordering::Relaxed)
-    }
-
-    /// Counts what a write has taken.
-    fn count(&self, written: &Poll<io::Result<usize>>) {
-        if let Poll::Ready(Ok(bytes)) = written {
-            self.0.written.fetch_add(*bytes as u64, Ordering::Relaxed);
-        }
     }
 
     fn or(&self, usual: Duration) -> Duration {
@@ -147,7 +133,6 @@ impl<S: AsyncWrite + Unpin> AsyncWrite for Patient<S> {
         bytes: &[u8],
     ) -> Poll<io::Result<usize>> {
         let written = Pin::new(&mut self.stream).poll_write(context, bytes);
-        self.leniency.count(&written);
         self.watched(Step::Write, written, context)
     }
 
@@ -157,7 +142,6 @@ impl<S: AsyncWrite + Unpin> AsyncWrite for Patient<S> {
         pieces: &[io::IoSlice<'_>],
     ) -> Poll<io::Result<usize>> {
         let written = Pin::new(&mut self.stream).poll_write_vectored(context, pieces);
-        self.leniency.count(&written);
         self.watched(Step::Write, written, context)
     }
 

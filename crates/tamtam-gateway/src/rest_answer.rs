@@ -10,7 +10,6 @@ use axum::http::header::{
 use axum::response::Response;
 use tamtam_rows::{CompressionKind, Rows};
 
-use crate::admission::Ticket;
 use crate::cached_rows::{Encoded, tag_of};
 use crate::content_type::ContentType;
 use crate::exchange::{self, on_thread};
@@ -30,7 +29,6 @@ use crate::{Answer, CachedRows, Fault, FaultKind, Value, json};
 /// The fault that the client is to be told.
 pub(crate) async fn respond(
     shared: &Shared,
-    ticket: Ticket,
     head: &Head<'_>,
     accepted: Accepted,
     is_get: bool,
@@ -66,7 +64,7 @@ pub(crate) async fn respond(
         Answer::Stream(stream) => match range {
             Some(range) => of_picked(form, pick(stream, range).await?).await?,
             None if form.takes_parts() => {
-                return of_stream(shared, head, form, stream, ticket).await;
+                return of_stream(shared, head, form, stream).await;
             }
             None => of_rows(form, stream.gather().await?, None).await?,
         },

@@ -23,6 +23,7 @@ use crate::page;
 use crate::place::Place;
 use crate::protocol::{amf, json_rpc, rest, xml_rpc};
 use crate::rest_answer::{of_fault, respond};
+use crate::unsent::keeping;
 use crate::{Answer, Arguments, Caller, Fault, FaultKind, Protocol, events, web_socket};
 
 const JSON: &str = ContentType::Json.name();
@@ -222,9 +223,8 @@ async fn by_json_rpc(
     let called = json_rpc::answer(&calls, &shared.gateway.limits, &received.body);
     match called.await {
         Some(body) => {
-            answer(shared, envelope.head, ContentType::Json, body)
-                .await
-                .0
+            let answered = answer(shared, envelope.head, ContentType::Json, body).await;
+            keeping(received.ticket, answered.0)
         }
         // Nothing but notifications.
         None => {
@@ -262,9 +262,8 @@ async fn by_xml_rpc(
         Err(response) => return *response,
     };
     let body = xml_rpc::answer(shared, &received.ticket, &received.caller, &received.body).await;
-    answer(shared, envelope.head, ContentType::Xml, body)
-        .await
-        .0
+    let answered = answer(shared, envelope.head, ContentType::Xml, body).await;
+    keeping(received.ticket, answered.0)
 }
 
 async fn by_amf(
@@ -289,9 +288,8 @@ async fn by_amf(
     );
     match called.await {
         Ok(body) => {
-            answer(shared, envelope.head, ContentType::Amf, body)
-                .await
-                .0
+            let answered = answer(shared, envelope.head, ContentType::Amf, body).await;
+            keeping(received.ticket, answered.0)
         }
         Err(fault) => *plain(StatusCode::BAD_REQUEST, fault.description().to_owned()),
     }
@@ -363,12 +361,13 @@ impl MethodCall<'_> {
                 arguments()?,
             );
             let answered = called.await?;
-            respond(shared, ticket, head, accepted, self.is_get, answered).await
+            respond(shared, head, accepted, self.is_get, answered).await
         };
-        match responding.await {
+        let response = match responding.await {
             Ok(response) => response,
             Err(fault) => of_fault(shared, head, &fault).await,
-        }
+        };
+        keeping(ticket, response)
     }
 }
 

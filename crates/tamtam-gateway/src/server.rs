@@ -14,7 +14,7 @@ use std::time::Duration;
 use axum::response::Response;
 use hyper::body::Incoming;
 use hyper::service::service_fn;
-use hyper_util::rt::{TokioExecutor, TokioIo, TokioTimer};
+use hyper_util::rt::{TokioIo, TokioTimer};
 use hyper_util::server::conn::auto::Builder;
 use thiserror::Error;
 use tokio::io::{AsyncRead, AsyncWrite, AsyncWriteExt};
@@ -33,7 +33,7 @@ use crate::lasting::{Lasting, Lasts, Stage};
 use crate::link_meter::{LinkMeter, Metered};
 use crate::patient::{Leniency, Patient};
 use crate::routes::{Routes, Unread};
-use crate::under_way::UnderWay;
+use crate::under_way::{End, Streams, UnderWay};
 
 /// A gateway at a socket.
 ///
@@ -352,8 +352,8 @@ impl Conversation {
     /// Carries it until one of the two sides ends it.
     async fn carry(mut self, stream: impl Stream) {
         let patience = self.patience;
-        let stream = Patient::new(stream, patience, self.leniency.clone());
-        let under_way = UnderWay::new(self.leniency);
+        let stream = Patient::new(stream, patience, self.leniency);
+        let under_way = UnderWay::new(patience);
         let answering = Arc::new(Answering {
             routes: self.routes,
             arrival: self.arrival,
@@ -373,7 +373,7 @@ impl Conversation {
                 })
             }
         });
-        let mut builder = Builder::new(TokioExecutor::new());
+        let mut builder = Builder::new(Streams);
         builder
             .http1()
             .timer(HeadTimer::new())
@@ -389,21 +389,22 @@ impl Conversation {
         let connection = builder.serve_connection_with_upgrades(TokioIo::new(stream), answering);
         let mut connection = pin!(connection);
         let (carrying, resting) = (Branch::new(), Branch::new());
-        let mut none_for_long = pin!(under_way.none_for(patience));
+        let mut over = pin!(under_way.over(patience));
         let last_wait = tokio::select! {
             biased;
             ended = carrying.run(connection.as_mut()) => return tell_end(ended),
             () = self.lasts.reached(Stage::Stopping) => patience,
-            () = resting.run(none_for_long.as_mut()) => patience.min(LONGEST_GOODBYE),
+            end = resting.run(over.as_mut()) => match end {
+                End::Idle => patience.min(LONGEST_GOODBYE),
+                End::Stalled => return tell_cut(end),
+            },
         };
         // It takes no more requests, and ends when those that have come are answered.
         connection.as_mut().graceful_shutdown();
         tokio::select! {
             biased;
             ended = carrying.run(connection) => tell_end(ended),
-            () = under_way.none_for(last_wait) => {
-                tracing::debug!("a connection was cut off: nothing is asked for");
-            }
+            end = under_way.over(last_wait) => tell_cut(end),
         }
     }
 }
@@ -411,6 +412,15 @@ impl Conversation {
 fn tell_end(ended: Result<(), Box<dyn std::error::Error + Send + Sync>>) {
     if let Err(error) = ended {
         tracing::debug!(%error, "a connection ended");
+    }
+}
+
+fn tell_cut(end: End) {
+    match end {
+        End::Idle => tracing::debug!("a connection was cut off: nothing is asked for"),
+        End::Stalled => {
+            tracing::debug!("a connection was cut off: its client does not let an answer come");
+        }
     }
 }
 

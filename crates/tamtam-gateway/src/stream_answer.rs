@@ -10,7 +10,6 @@ use futures_util::stream;
 use tamtam_rows::{CompressionError, CompressionKind, Compressor, Rows};
 use tokio::time::{Instant, timeout_at};
 
-use crate::admission::Ticket;
 use crate::exchange::on_thread;
 use crate::gateway::Shared;
 use crate::head::Head;
@@ -38,7 +37,6 @@ pub(crate) async fn of_stream(
     head: &Head<'_>,
     form: Form,
     rows: RowStream,
-    ticket: Ticket,
 ) -> Result<Response, Fault> {
     let mut parts = rows.start();
     let mut written = Written::of(PartWriter::new(form, &parts.schema)?);
@@ -80,7 +78,6 @@ pub(crate) async fn of_stream(
             compressor,
             holds_back: false,
         }),
-        _ticket: ticket,
     };
     *response.body_mut() = Body::from_stream(stream::unfold(sending, |mut sending| async {
         let next = sending.next().await?;
@@ -247,8 +244,6 @@ struct Sending {
     /// Nothing behind the end.
     pen: Option<Pen>,
     first: Option<Bytes>,
-    /// The request counts as worked on until its last byte has gone.
-    _ticket: Ticket,
 }
 
 impl Sending {

@@ -1,10 +1,10 @@
-//! Which requests of a connection are under way, and since when there is none.
+//! Which requests of a connection are under way, which answers wait for their client, and since when.
 
+use std::collections::BTreeMap;
 use std::future::pending;
-use std::mem::replace;
 use std::pin::Pin;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 use std::task::{Context, Poll};
 use std::time::Duration;
 
@@ -12,17 +12,24 @@ use axum::body::Body;
 use axum::response::Response;
 use bytes::Bytes;
 use hyper::body::{Body as HttpBody, Frame, SizeHint};
+use hyper::rt::Executor;
+use tokio::task::AbortHandle;
 use tokio::time::{Instant, sleep_until};
 
-use crate::patient::Leniency;
+/// Bytes of an answer that are handed to HTTP/2 at once: a frame of it. What is behind them stays here until the client has made room.
+const MOST_PIECE_BYTES: usize = 16 << 10;
 
-/// Who writes less than so many bytes while its patience passes sends no answer: that much are pings, and what is answered to those.
-const SLIGHT_BYTES: u64 = 1 << 10;
+tokio::task_local! {
+    /// The task that carries the stream of HTTP/2 whose request is answered; it is told of itself when it runs already.
+    static STREAM: Arc<OnceLock<AbortHandle>>;
+}
 
-/// The requests of one connection that are under way: a method works for them, or their answer waits for what it is made of.
+/// The requests of one connection that are under way: a method works for them, or their answer waits for what it is made of, or for its
+/// client.
 ///
-/// An answer that only its client keeps from going, by a window of HTTP/2 that it does not open, is not: a client that answers pings would
-/// hold the connection with it for good.
+/// An answer that only its client keeps from going, by a window of HTTP/2 that it does not open, has to come forward within the client's
+/// patience, whatever else goes over the connection: pings, and answers beside. Its stream is reset otherwise, and the connection goes on;
+/// where all of the answer was handed to HTTP/2, which keeps it then, the connection is what ends.
 ///
 /// Those of HTTP/1 are not counted: its own timer, which begins when an answer has gone, bounds the time until the next one has come.
 /// That timer does not run before the version is known; and HTTP/2 has none, but pings, which a client answers that asks for nothing.
@@ -32,28 +39,61 @@ pub(crate) struct UnderWay(Arc<Seen>);
 #[derive(Debug)]
 struct Seen {
     is_http1: AtomicBool,
+    /// How long an answer may wait for its client, unless it says otherwise.
+    patience: Duration,
     requests: Mutex<Requests>,
-    leniency: Leniency,
 }
 
 /// The requests of HTTP/2.
 #[derive(Debug)]
 struct Requests {
-    under_way: usize,
+    under_way: BTreeMap<u64, Stage>,
+    /// The number of the next one.
+    next: u64,
     /// When the last one was no longer; before there was one, when the connection began.
     last_ended: Instant,
 }
 
+/// How far a request has come.
+#[derive(Debug)]
+struct Stage {
+    /// A method works, or the source of the answer.
+    is_at_work: bool,
+    /// Not all of it was handed over.
+    has_more: bool,
+    /// What was handed to HTTP/2 and has not gone.
+    pieces: usize,
+    /// When it last came forward.
+    moved: Instant,
+    patience: Duration,
+    /// What carries it, until all of the answer was handed over.
+    task: Option<Arc<OnceLock<AbortHandle>>>,
+}
+
+/// The answer may wait for its client so long, in place of what is usual: an extension of a response.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Lenient(pub(crate) Duration);
+
+/// Why a connection is to end.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum End {
+    /// Nothing is asked for.
+    Idle,
+    /// An answer waits for its client, which does not let it come.
+    Stalled,
+}
+
 impl UnderWay {
-    /// Of a connection that begins now, whose written bytes are counted there.
-    pub(crate) fn new(leniency: Leniency) -> UnderWay {
+    /// Of a connection that begins now, each of whose answers waits so long for its client.
+    pub(crate) fn new(patience: Duration) -> UnderWay {
         UnderWay(Arc::new(Seen {
             is_http1: AtomicBool::new(false),
+            patience,
             requests: Mutex::new(Requests {
-                under_way: 0,
+                under_way: BTreeMap::new(),
+                next: 0,
                 last_ended: Instant::now(),
             }),
-            leniency,
         }))
     }
 
@@ -63,36 +103,78 @@ impl UnderWay {
             self.0.is_http1.store(true, Ordering::Relaxed);
             return None;
         }
-        Some(Request::new(self))
+        let mut requests = self.requests();
+        let number = requests.next;
+        requests.next += 1;
+        let stage = Stage {
+            is_at_work: true,
+            has_more: true,
+            pieces: 0,
+            moved: Instant::now(),
+            patience: self.0.patience,
+            task: None,
+        };
+        requests.under_way.insert(number, stage);
+        drop(requests);
+        let all = self.clone();
+        Some(Request { all, number })
     }
 
-    /// Ready when no request has been under way for so long, from now on at the least, and next to nothing was written meanwhile.
-    /// Never, if requests come by HTTP/1.
-    pub(crate) async fn none_for(&self, time: Duration) {
-        let mut written = self.0.leniency.written();
+    /// Ready when no request has been under way for so long, from now on at the least, or when an answer waits for its client that
+    /// cannot be given up alone. Never, if requests come by HTTP/1. Streams whose client does not take their answers are reset.
+    pub(crate) async fn over(&self, time: Duration) -> End {
         let mut look = Instant::now() + time;
         loop {
             sleep_until(look).await;
             if self.0.is_http1.load(Ordering::Relaxed) {
                 return pending().await;
             }
-            let before = replace(&mut written, self.0.leniency.written());
-            // An answer that is under way no more may be on its way still.
-            let is_writing = written - before >= SLIGHT_BYTES;
             let now = Instant::now();
-            let earliest = {
-                let requests = self.requests();
-                if is_writing || requests.under_way > 0 {
-                    now + time
-                } else {
-                    requests.last_ended + time
-                }
+            look = match self.look(now, time) {
+                Ok(next) => next,
+                Err(end) => return end,
             };
-            if earliest <= now {
-                return;
-            }
-            look = earliest;
         }
+    }
+
+    /// Gives up what has waited for too long for its client; says when to look again.
+    ///
+    /// # Errors
+    /// Why the connection is to end.
+    fn look(&self, now: Instant, time: Duration) -> Result<Instant, End> {
+        let mut tasks = Vec::new();
+        let mut next = now + time;
+        let mut requests = self.requests();
+        if requests.under_way.is_empty() {
+            let over = requests.last_ended + time;
+            return if over <= now {
+                Err(End::Idle)
+            } else {
+                Ok(over)
+            };
+        }
+        for stage in requests.under_way.values_mut() {
+            if !stage.waits_for_client() {
+                continue;
+            }
+            if stage.moved + stage.patience > now {
+                next = next.min(stage.moved + stage.patience);
+                continue;
+            }
+            let task = stage.task.as_ref().and_then(|task| task.get());
+            // Its end is waited for as long again.
+            stage.moved = now;
+            match task {
+                Some(task) if !task.is_finished() => tasks.push(task.clone()),
+                _ => return Err(End::Stalled),
+            }
+        }
+        drop(requests);
+        for task in tasks {
+            tracing::debug!("an answer was given up: its client does not let it come");
+            task.abort();
+        }
+        Ok(next)
     }
 
     fn requests(&self) -> MutexGuard<'_, Requests> {
@@ -101,46 +183,96 @@ impl UnderWay {
             .lock()
             .unwrap_or_else(PoisonError::into_inner)
     }
+
+    /// Changes how far a request has come; one of which nothing is left is under way no more.
+    fn change(&self, number: u64, change: impl FnOnce(&mut Stage)) {
+        let mut requests = self.requests();
+        let Some(stage) = requests.under_way.get_mut(&number) else {
+            return;
+        };
+        change(stage);
+        if !stage.has_more && stage.pieces == 0 {
+            let ended = requests.under_way.remove(&number);
+            requests.last_ended = Instant::now();
+            drop(requests);
+            drop(ended);
+        }
+    }
 }
 
-/// One that is under way until this is dropped.
+impl Stage {
+    /// Whether nothing but its client keeps the answer.
+    fn waits_for_client(&self) -> bool {
+        !self.is_at_work || self.pieces > 0
+    }
+}
+
+/// One that is under way until this is dropped, and all that was handed over of its answer has gone.
 #[derive(Debug)]
-pub(crate) struct Request(UnderWay);
+pub(crate) struct Request {
+    all: UnderWay,
+    number: u64,
+}
 
 impl Request {
-    fn new(all: &UnderWay) -> Request {
-        all.requests().under_way += 1;
-        Request(all.clone())
-    }
-
-    /// The answer has been made, or begun: the request is under way again whenever more of the answer is waited for.
-    pub(crate) fn answered(self, answer: Response) -> Response {
-        let all = self.0.clone();
+    /// The answer has been made, or begun: from now on it waits for its client, or for what it is made of.
+    pub(crate) fn answered(self, mut answer: Response) -> Response {
+        let lenient = answer.extensions_mut().remove::<Lenient>();
+        let task = STREAM.try_with(Arc::clone).ok();
+        self.change(|stage| {
+            stage.is_at_work = false;
+            stage.moved = Instant::now();
+            stage.task = task;
+            if let Some(Lenient(patience)) = lenient {
+                stage.patience = patience;
+            }
+        });
+        let request = Arc::new(self);
         answer.map(|body| {
             Body::new(Answer {
                 body,
-                all,
-                awaited: None,
+                rest: Bytes::new(),
+                request,
             })
         })
+    }
+
+    fn change(&self, change: impl FnOnce(&mut Stage)) {
+        self.all.change(self.number, change);
     }
 }
 
 impl Drop for Request {
     fn drop(&mut self) {
-        let mut requests = self.0.requests();
-        requests.under_way -= 1;
-        requests.last_ended = Instant::now();
+        self.change(|stage| stage.has_more = false);
     }
 }
 
-/// What is sent of an answer. It is asked for a part only when its client takes one.
+/// What is sent of an answer. It is asked for a piece only when its client has made room for the one before.
 #[derive(Debug)]
 struct Answer {
     body: Body,
-    all: UnderWay,
-    /// There while the next part is waited for.
-    awaited: Option<Request>,
+    /// What the body has given and is not handed over.
+    rest: Bytes,
+    request: Arc<Request>,
+}
+
+impl Answer {
+    /// The next piece of what is here.
+    fn piece(&mut self) -> Frame<Bytes> {
+        let length = self.rest.len().min(MOST_PIECE_BYTES);
+        let bytes = self.rest.split_to(length);
+        self.request.change(|stage| {
+            stage.pieces += 1;
+            stage.is_at_work = false;
+            stage.moved = Instant::now();
+        });
+        Frame::data(Bytes::from_owner(Piece {
+            bytes,
+            all: self.request.all.clone(),
+            number: self.request.number,
+        }))
+    }
 }
 
 impl HttpBody for Answer {
@@ -152,20 +284,73 @@ impl HttpBody for Answer {
         context: &mut Context<'_>,
     ) -> Poll<Option<Result<Frame<Bytes>, axum::Error>>> {
         let answer = self.get_mut();
-        let polled = Pin::new(&mut answer.body).poll_frame(context);
-        if polled.is_ready() {
-            answer.awaited = None;
-        } else if answer.awaited.is_none() {
-            answer.awaited = Some(Request::new(&answer.all));
+        if !answer.rest.is_empty() {
+            return Poll::Ready(Some(Ok(answer.piece())));
         }
-        polled
+        let polled = Pin::new(&mut answer.body).poll_frame(context);
+        match polled {
+            Poll::Pending => {
+                answer.request.change(|stage| stage.is_at_work = true);
+                Poll::Pending
+            }
+            Poll::Ready(Some(Ok(frame))) => match frame.into_data() {
+                Ok(bytes) if !bytes.is_empty() => {
+                    answer.rest = bytes;
+                    Poll::Ready(Some(Ok(answer.piece())))
+                }
+                Ok(empty) => Poll::Ready(Some(Ok(Frame::data(empty)))),
+                Err(other) => Poll::Ready(Some(Ok(other))),
+            },
+            ended => ended,
+        }
     }
 
     fn is_end_stream(&self) -> bool {
-        self.body.is_end_stream()
+        self.rest.is_empty() && self.body.is_end_stream()
     }
 
     fn size_hint(&self) -> SizeHint {
-        self.body.size_hint()
+        let mut hint = self.body.size_hint();
+        let rest = self.rest.len() as u64;
+        if let Some(upper) = hint.upper() {
+            hint.set_upper(upper + rest);
+        }
+        hint.set_lower(hint.lower() + rest);
+        hint
+    }
+}
+
+/// Bytes of an answer that HTTP/2 has, until they have gone.
+struct Piece {
+    bytes: Bytes,
+    all: UnderWay,
+    number: u64,
+}
+
+impl AsRef<[u8]> for Piece {
+    fn as_ref(&self) -> &[u8] {
+        &self.bytes
+    }
+}
+
+impl Drop for Piece {
+    fn drop(&mut self) {
+        self.all.change(self.number, |stage| {
+            stage.pieces -= 1;
+            stage.moved = Instant::now();
+        });
+    }
+}
+
+/// Begins a task for each stream of HTTP/2, by which it can be given up alone.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Streams;
+
+impl<F: Future<Output: Send> + Send + 'static> Executor<F> for Streams {
+    fn execute(&self, stream: F) {
+        let task = Arc::new(OnceLock::new());
+        let spawned = tokio::spawn(STREAM.scope(Arc::clone(&task), stream));
+        // It is told once.
+        let _ = task.set(spawned.abort_handle());
     }
 }

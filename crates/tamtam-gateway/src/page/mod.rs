@@ -20,6 +20,7 @@ use crate::gateway::Shared;
 use crate::http::{Carried, Envelope, answer, put, receive, set};
 use crate::protocol::rest;
 use crate::rest_answer::of_fault;
+use crate::unsent::keeping;
 use crate::weigh::{self, Scale};
 use crate::{Answer, Fault, FaultKind, Protocol, Value};
 
@@ -106,7 +107,8 @@ pub(crate) async fn weighed(
     match weighing.await {
         Ok(told) => {
             let body = told.to_string().into_bytes();
-            answer(shared, head, ContentType::Json, body).await.0
+            let answered = answer(shared, head, ContentType::Json, body).await;
+            keeping(received.ticket, answered.0)
         }
         Err(fault) => of_fault(shared, head, &fault).await,
     }

@@ -33,6 +33,7 @@ use crate::gateway::{Front, Gateway, Shared};
 use crate::head::Head;
 use crate::http::{decompressed, plain, receive_whole};
 use crate::protocol;
+use crate::unsent::keeping;
 use crate::value::to_iso;
 
 /// Stands before another server, and keeps its calls with their answers in a file.
@@ -315,8 +316,7 @@ impl Recorder {
         shared: &Arc<Shared>,
         request: Request,
     ) -> Result<Response, Box<Response>> {
-        // It counts among those at work until it is answered.
-        let (parts, body, _ticket) = receive_whole(shared, request).await?;
+        let (parts, body, ticket) = receive_whole(shared, request).await?;
         let bad = |reason: String| plain(StatusCode::BAD_GATEWAY, reason);
         let forwarded = self.server.forwarded(&parts, body.clone());
         let forwarded = forwarded.ok_or_else(|| bad("the request has no place there".into()))?;
@@ -347,7 +347,7 @@ impl Recorder {
             let request = format!("{} {}", parts.method, parts.uri.path());
             (self.told)(&RecordLoss { request, reason });
         };
-        match taken {
+        let answered = match taken {
             Taken::Larger(begin, rest) => {
                 lose(format!(
                     "it has more than {} bytes, or no end",
@@ -357,10 +357,7 @@ impl Recorder {
                     .into_data_stream()
                     .map(|part| part.map_err(axum::Error::new));
                 let begin = stream::once(std::future::ready(Ok(begin)));
-                Ok(Response::from_parts(
-                    head,
-                    HttpBody::from_stream(begin.chain(rest)),
-                ))
+                Response::from_parts(head, HttpBody::from_stream(begin.chain(rest)))
             }
             Taken::Whole(answer) => {
                 let asked_body = decompressed(
@@ -380,9 +377,10 @@ impl Recorder {
                     Ok(_) => {}
                     Err((_, reason)) => lose(format!("its request cannot be read: {reason}")),
                 }
-                Ok(Response::from_parts(head, HttpBody::from(answer)))
+                Response::from_parts(head, HttpBody::from(answer))
             }
-        }
+        };
+        Ok(keeping(ticket, answered))
     }
 
     /// Writes an entry, unless it says what is known.

@@ -18,6 +18,7 @@ use crate::content_type::ContentType;
 use crate::gateway::{Front, Gateway, Shared};
 use crate::head::Head;
 use crate::http::{answer, answer_of, decompressed, made_ready, plain, receive_whole};
+use crate::unsent::keeping;
 use crate::{Fault, Limits, Value};
 
 /// The recorded answers of a server that is gone.
@@ -118,8 +119,7 @@ impl Replay {
         shared: &Arc<Shared>,
         request: Request,
     ) -> Result<Response, Box<Response>> {
-        // It counts among those at work until it is answered.
-        let (parts, body, _ticket) = receive_whole(shared, request).await?;
+        let (parts, body, ticket) = receive_whole(shared, request).await?;
         let limits = &shared.gateway.limits;
         let head = &Head::of(&parts.headers);
         let body = decompressed(&head.content_encoding, body, limits.body_bytes)
@@ -127,7 +127,7 @@ impl Replay {
             .map_err(|(status, reason)| plain(status, reason))?;
         let request = asked(&parts, body.into());
         let reply = self.index.answer(&request, &Asked::of(&request, limits));
-        Ok(match reply {
+        let response = match reply {
             Reply::Amf(body) => answer(shared, head, ContentType::Amf, body).await.0,
             Reply::XmlRpc(body) => answer(shared, head, ContentType::Xml, body).await.0,
             Reply::JsonRpc(Some(body)) => answer(shared, head, ContentType::Json, body).await.0,
@@ -138,7 +138,8 @@ impl Replay {
             }
             Reply::Whole(recorded) => whole(shared, head, recorded).await,
             Reply::Fault(fault) => of_fault(shared, head, &fault).await,
-        })
+        };
+        Ok(keeping(ticket, response))
     }
 }
 

@@ -23,6 +23,7 @@ mod services;
 mod silent;
 #[cfg(target_os = "linux")]
 mod soak;
+mod stalled;
 mod streamed;
 mod told;
 mod who_may;

@@ -1,0 +1,261 @@
+//! Answers whose clients do not let them come: each has to come forward by itself, and keeps its place until it has gone.
+
+use std::net::SocketAddr;
+use std::sync::Arc;
+use std::time::Duration;
+
+use bytes::Bytes;
+use h2::client::{ResponseFuture, SendRequest};
+use h2::{Ping, PingPong, RecvStream};
+use tamtam_channel::Property;
+use tamtam_gateway::{Fault, Gateway, Limits, Method, RowStream, Service};
+use tokio::io::{AsyncReadExt, AsyncWriteExt};
+use tokio::net::{TcpSocket, TcpStream};
+use tokio::sync::Notify;
+use tokio::task::JoinHandle;
+use tokio::time::timeout;
+
+use crate::world::{Running, request, run, send_over, tiles};
+
+/// So long a test waits for what comes after a fraction of a second, so that a busy machine is no failure.
+const SOON: Duration = Duration::from_secs(30);
+
+/// Bytes of an answer that no buffer of a socket takes.
+const LARGE_BYTES: usize = 16 << 20;
+
+/// A client of HTTP/2 that opens its windows by hand.
+struct Client {
+    sender: SendRequest<Bytes>,
+    pings: Option<PingPong>,
+    connection: JoinHandle<Result<(), h2::Error>>,
+    address: SocketAddr,
+}
+
+impl Client {
+    /// One that lets so many bytes of each answer come.
+    async fn with_window(address: SocketAddr, bytes: u32) -> Client {
+        let stream = TcpStream::connect(address).await.unwrap();
+        let mut builder = h2::client::Builder::new();
+        builder.initial_window_size(bytes);
+        // One answer that does not come does not keep the others from coming.
+        builder.initial_connection_window_size(16 << 20);
+        let (sender, mut connection) = builder.handshake(stream).await.unwrap();
+        let pings = connection.ping_pong();
+        Client {
+            sender: sender.ready().await.unwrap(),
+            pings,
+            connection: tokio::spawn(connection),
+            address,
+        }
+    }
+
+    fn ask(&mut self, path: &str) -> ResponseFuture {
+        let uri = format!("http://{}{path}", self.address);
+        let request = hyper::Request::get(uri).body(()).unwrap();
+        self.sender.send_request(request, true).unwrap().0
+    }
+
+    async fn get(&mut self, path: &str) -> RecvStream {
+        let answered = timeout(SOON, self.ask(path)).await.unwrap().unwrap();
+        assert_eq!(answered.status(), 200, "{path}");
+        answered.into_body()
+    }
+
+    /// Sends pings one after the other, until the connection ends.
+    fn ping(&mut self) -> JoinHandle<()> {
+        let mut pings = self.pings.take().unwrap();
+        tokio::spawn(async move { while pings.ping(Ping::opaque()).await.is_ok() {} })
+    }
+}
+
+/// The next bytes of an answer, whose room is given back; nothing at the end.
+async fn read(body: &mut RecvStream) -> Option<Result<Bytes, h2::Error>> {
+    let bytes = timeout(SOON, body.data()).await.expect("something comes");
+    if let Some(Ok(bytes)) = &bytes {
+        let _ = body.flow_control().release_capacity(bytes.len());
+    }
+    bytes
+}
+
+/// A table without an end, and what tells that its source has ended.
+fn endless() -> (Method, Arc<Notify>) {
+    let ended = Arc::new(Notify::new());
+    let told = Arc::clone(&ended);
+    let method = Method::blocking("endless", move |(): ()| {
+        let told = Arc::clone(&told);
+        Ok::<_, Fault>(RowStream::new(tiles(0).schema().clone(), move |sink| {
+            while sink.send(tiles(1_000)).is_ok() {}
+            told.notify_one();
+            Ok(())
+        }))
+    });
+    (method.safe(), ended)
+}
+
+fn large() -> Method {
+    Method::new("large", |(): ()| async {
+        Ok::<_, Fault>("x".repeat(LARGE_BYTES))
+    })
+    .safe()
+}
+
+fn impatient() -> Limits {
+    Limits {
+        patience: Duration::from_millis(200),
+        ..Limits::default()
+    }
+}
+
+#[test]
+fn an_answer_that_its_client_does_not_read_is_given_up_beside_pings_and_events_that_go_on() {
+    run(|| async {
+        let (method, ended) = endless();
+        let slider = Arc::new(Property::new(0_u32));
+        let service = Service::new("Kit")
+            .with(method)
+            .property("slider", Arc::clone(&slider));
+        let server = Running::of(Gateway::new().service(service).limits(impatient())).await;
+        let mut client = Client::with_window(server.address, 64 << 10).await;
+        let pings = client.ping();
+        let mut events = client.get("/events/Kit.slider").await;
+        let mut unread = client.get("/rest/Kit/endless").await;
+        // What is read beside is more than any pings.
+        let changing = tokio::spawn(async move {
+            for value in 1.. {
+                slider.set(value);
+                tokio::time::sleep(Duration::from_millis(5)).await;
+            }
+        });
+        let gone = timeout(SOON, ended.notified());
+        let mut gone = std::pin::pin!(gone);
+        loop {
+            tokio::select! {
+                gone = gone.as_mut() => break gone.expect("the source is told"),
+                next = read(&mut events) => drop(next.expect("it goes on").expect("it is not reset")),
+            }
+        }
+        // What has come of it is there still; then it was reset.
+        let reason = loop {
+            match read(&mut unread).await.expect("it is no end") {
+                Ok(_) => {}
+                Err(error) => break error.reason(),
+            }
+        };
+        assert_eq!(reason, Some(h2::Reason::CANCEL));
+        for _ in 0..3 {
+            read(&mut events)
+                .await
+                .expect("it goes on")
+                .expect("it is not reset");
+        }
+        assert!(!client.connection.is_finished() && !pings.is_finished());
+        changing.abort();
+    });
+}
+
+#[test]
+fn a_client_that_lets_nothing_come_and_sends_pings_holds_no_source_and_no_connection() {
+    run(|| async {
+        // It lets nothing come, or less than what is handed to HTTP/2 at once, which then has all of a short answer.
+        for (window, path) in [
+            (0, "/rest/Kit/endless"),
+            (1, "/rest/Kit/endless"),
+            (40_000, "/rest/Kit/endless"),
+            (0, "/rest/Kit/short"),
+            (1, "/rest/Kit/short"),
+        ] {
+            println!("{window} {path}");
+            let (method, ended) = endless();
+            let short = Method::new("short", |(): ()| async { Ok::<_, Fault>("a short answer") });
+            let service = Service::new("Kit").with(method).with(short.safe());
+            let server = Running::of(Gateway::new().service(service).limits(impatient())).await;
+            let mut client = Client::with_window(server.address, window).await;
+            client.ping();
+            let unread = client.get(path).await;
+            if path.ends_with("endless") {
+                let gone = timeout(SOON, ended.notified()).await;
+                gone.expect("the source is told");
+            }
+            let ended = timeout(SOON, client.connection).await;
+            // A goodbye, or without one.
+            let _ = ended.expect("the connection ends").unwrap();
+            drop(unread);
+        }
+    });
+}
+
+#[test]
+fn answers_that_wait_for_their_client_keep_the_places_of_that_client_and_of_no_other() {
+    run(|| async {
+        const PLACES: usize = 4;
+        let limits = Limits {
+            requests_of_client: PLACES,
+            // All are asked for within that.
+            patience: Duration::from_secs(4),
+            ..Limits::default()
+        };
+        let service = Service::new("Kit").with(large());
+        let server = Running::of(Gateway::new().service(service).limits(limits)).await;
+        let mut client = Client::with_window(server.address, 0).await;
+        client.ping();
+        let asked: Vec<_> = (0..5 * PLACES)
+            .map(|_| client.ask("/rest/Kit/large"))
+            .collect();
+        let mut waiting = Vec::new();
+        for answered in asked {
+            let answered = timeout(SOON, answered).await.unwrap().unwrap();
+            match answered.status().as_u16() {
+                200 => waiting.push(answered.into_body()),
+                status => assert_eq!(status, 503),
+            }
+        }
+        assert_eq!(waiting.len(), PLACES, "answers wait in memory");
+        let metrics = server.get("/metrics", &[]).await;
+        let level = format!("tamtam_gateway_requests_at_work {PLACES}\n");
+        assert!(metrics.text().contains(&level), "{}", metrics.text());
+        // Another client is served.
+        let socket = TcpSocket::new_v4().unwrap();
+        socket.bind("127.0.0.2:0".parse().unwrap()).unwrap();
+        let stream = socket.connect(server.address).await.unwrap();
+        let asked = request("GET", "/rest/Kit/large").body(Default::default());
+        let answered = send_over(stream, asked.unwrap()).await;
+        assert_eq!(
+            (answered.status, answered.body.len()),
+            (200, LARGE_BYTES + 2)
+        );
+        // The places are there again when the answers were given up.
+        let again = async {
+            while server.get("/rest/Kit/large", &[]).await.status != 200 {
+                tokio::time::sleep(Duration::from_millis(20)).await;
+            }
+        };
+        timeout(SOON, again).await.expect("the places come back");
+    });
+}
+
+#[test]
+fn an_answer_by_http_1_keeps_its_place_until_it_has_gone() {
+    run(|| async {
+        let limits = Limits {
+            requests_of_client: 1,
+            ..Limits::default()
+        };
+        let service = Service::new("Kit").with(large());
+        let server = Running::of(Gateway::new().service(service).limits(limits)).await;
+        let mut unread = TcpStream::connect(server.address).await.unwrap();
+        let ask = b"GET /rest/Kit/large HTTP/1.1\r\nhost: 127.0.0.1\r\nconnection: close\r\n\r\n";
+        unread.write_all(ask).await.unwrap();
+        let mut first = [0; 1];
+        unread.read_exact(&mut first).await.unwrap();
+        assert_eq!(server.get("/rest/Kit/large", &[]).await.status, 503);
+        let mut all = Vec::new();
+        unread.read_to_end(&mut all).await.unwrap();
+        assert!(all.len() > LARGE_BYTES);
+        let again = async {
+            while server.get("/rest/Kit/large", &[]).await.status != 200 {
+                tokio::task::yield_now().await;
+            }
+        };
+        timeout(SOON, again).await.expect("the place comes back");
+    });
+}
