@@ -1,4 +1,4 @@
-//! Who may begin: so many requests at once, and so many of one client.
+//! Who may begin: so many requests at once, or connections, and so many of one client.
 
 use std::collections::BTreeMap;
 use std::collections::btree_map::Entry;
@@ -6,7 +6,7 @@ use std::net::{IpAddr, Ipv6Addr};
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
 
-/// Counts the requests that are worked on.
+/// Counts the requests that are worked on, the connections that are open, or what else there may be so many of.
 #[derive(Debug)]
 pub(crate) struct Admission {
     at_work: Level,
@@ -74,7 +74,7 @@ impl Admission {
         self.share(peer).admit()
     }
 
-    /// How many requests are worked on.
+    /// How many there are.
     pub(crate) fn level(&self) -> usize {
         self.at_work.now.load(Ordering::Relaxed)
     }

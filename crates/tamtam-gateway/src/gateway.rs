@@ -224,6 +224,8 @@ pub(crate) struct Shared {
     pub(crate) admission: Arc<Admission>,
     pub(crate) metrics: Metrics,
     pub(crate) sessions: Sessions,
+    /// Who may have a connection.
+    pub(crate) connections: Arc<Admission>,
     /// Who may subscribe.
     pub(crate) subscriptions: Arc<Admission>,
     /// Who may have a link.
@@ -241,6 +243,7 @@ impl Shared {
             admission: Admission::new(limits.requests, limits.requests_of_client),
             metrics: Metrics::new(),
             sessions: Sessions::default(),
+            connections: Admission::new(limits.connections, limits.connections_of_client),
             subscriptions: Admission::new(limits.subscriptions, limits.subscriptions_of_client),
             links: Admission::new(limits.links, limits.links_of_client),
             lasting: Lasting::default(),

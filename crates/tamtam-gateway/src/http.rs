@@ -20,7 +20,6 @@ use base64::engine::general_purpose::STANDARD;
 use bytes::Bytes;
 use hyper::body::Frame;
 use tamtam_rows::{Compression, CompressionError, CompressionKind, decompress};
-use tokio::sync::OwnedSemaphorePermit;
 use tokio::task::AbortHandle;
 
 use crate::admission::{Admission, Share, Ticket};
@@ -75,13 +74,13 @@ impl Arrival {
 #[derive(Clone, Debug)]
 pub(crate) struct Held {
     /// It counts among the connections that are open.
-    _place: Arc<OwnedSemaphorePermit>,
+    _place: Arc<Ticket>,
     leniency: Leniency,
     cut: Cut,
 }
 
 impl Held {
-    pub(crate) fn new(place: OwnedSemaphorePermit, leniency: Leniency) -> Held {
+    pub(crate) fn new(place: Ticket, leniency: Leniency) -> Held {
         Held {
             _place: Arc::new(place),
             cut: Cut {

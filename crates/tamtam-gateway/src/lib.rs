@@ -19,8 +19,9 @@
 // | 3 | answer, metrics | what comes back, what is counted |
 // | 2 | arguments, caller, row_stream, typed, work | what is asked, who asks; a table part by part, what serde writes; what a method has spent its time on |
 // | 1 | exchange, fault, head_timer, lasting, under_way, unsent | what is measured of a request; what went wrong, as a client is told; by when a head has come; what outlives a request; which requests a connection has; which answers have not gone |
-// | 0 | admission, amf_rows, branch, cached_rows, content_type, head, limits, link_meter, patient, place, sessions, value, web_policy | values between protocols; what is at a path; who may begin; the heads of requests and of answers; one future among those of a task; what is allowed |
+// | 0 | accept_failure, admission, amf_rows, branch, cached_rows, content_type, head, limits, link_meter, patient, place, sessions, value, web_policy | values between protocols; what is at a path; who may begin; what an error of accept says; the heads of requests and of answers; one future among those of a task; what is allowed |
 
+mod accept_failure;
 mod admission;
 mod advice;
 mod amf_rows;

@@ -49,6 +49,9 @@ pub struct Limits {
     pub requests_of_client: usize,
     /// Connections that are open at the same time. The next one is told so and closed. 1,024.
     pub connections: usize,
+    /// Those of one client, whatever they carry, WebSockets too. The next one is told so and closed. A server that stands before this one and
+    /// passes requests on is one client. 256.
+    pub connections_of_client: usize,
     /// Subscriptions to topics and properties at the same time. 4,096.
     pub subscriptions: usize,
     /// Those of one client. 256.
@@ -80,6 +83,7 @@ impl Limits {
         requests: 256,
         requests_of_client: 64,
         connections: 1_024,
+        connections_of_client: 256,
         subscriptions: 4_096,
         subscriptions_of_client: 256,
         links: 1_024,

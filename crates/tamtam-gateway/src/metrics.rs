@@ -21,6 +21,8 @@ pub(crate) struct Metrics {
     seconds: Family<MethodLabels, Histogram>,
     at_work: Gauge,
     refused: Counter,
+    connections: Gauge,
+    connections_refused: Counter,
     subscribers: Family<PushLabels, Gauge>,
     sent: Family<PushLabels, Counter>,
     missed: Family<PushLabels, Counter>,
@@ -93,6 +95,18 @@ impl Metrics {
             "Requests beyond the limits, told at once",
             refused.clone(),
         );
+        let connections = Gauge::default();
+        registry.register(
+            "connections",
+            "Connections that are open",
+            connections.clone(),
+        );
+        let connections_refused = Counter::default();
+        registry.register(
+            "connections_refused",
+            "Connections beyond the limits, told so and closed",
+            connections_refused.clone(),
+        );
         let subscribers = Family::default();
         registry.register(
             "subscribers",
@@ -139,6 +153,8 @@ impl Metrics {
             seconds,
             at_work,
             refused,
+            connections,
+            connections_refused,
             subscribers,
             sent,
             missed,
@@ -207,9 +223,14 @@ impl Metrics {
         self.refused.inc();
     }
 
+    pub(crate) fn connection_refused(&self) {
+        self.connections_refused.inc();
+    }
+
     /// All of them as text.
-    pub(crate) fn text(&self, at_work: usize, kept_bytes: usize) -> String {
+    pub(crate) fn text(&self, at_work: usize, connections: usize, kept_bytes: usize) -> String {
         self.at_work.set(at_work as i64);
+        self.connections.set(connections as i64);
         self.kept.set(kept_bytes as i64);
         let mut text = String::new();
         // Writing to memory does not fail.

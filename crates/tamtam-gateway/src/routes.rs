@@ -398,9 +398,11 @@ fn metrics(shared: &Shared, request: Request) -> Response {
     if let Some(refused) = refused(shared, &Envelope::of(&parts, &head)) {
         return refused;
     }
-    let text = shared
-        .metrics
-        .text(shared.admission.level(), shared.gateway.kept_bytes());
+    let text = shared.metrics.text(
+        shared.admission.level(),
+        shared.connections.level(),
+        shared.gateway.kept_bytes(),
+    );
     let mut response = Response::new(Body::from(text));
     put(
         &mut response,

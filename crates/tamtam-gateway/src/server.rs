@@ -9,7 +9,7 @@ use std::net::{IpAddr, SocketAddr};
 use std::path::{Path, PathBuf};
 use std::pin::pin;
 use std::sync::Arc;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use axum::response::Response;
 use hyper::body::Incoming;
@@ -21,10 +21,11 @@ use tokio::io::{AsyncRead, AsyncWrite, AsyncWriteExt};
 use tokio::net::TcpListener;
 #[cfg(unix)]
 use tokio::net::UnixListener;
-use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 use tokio::task::JoinSet;
 
 use crate::Gateway;
+use crate::accept_failure::AcceptFailure;
+use crate::admission::Ticket;
 use crate::branch::Branch;
 use crate::gateway::Shared;
 use crate::head_timer::HeadTimer;
@@ -192,11 +193,11 @@ impl Server {
     /// when the limit for that is over is cut off.
     ///
     /// # Errors
-    /// If the socket itself fails.
+    /// If the socket itself fails; no connection that does, and no lack of descriptors or memory, is that.
     pub async fn serve(self, stop: impl Future<Output = ()>) -> Result<(), ServeError> {
         let limits = &self.shared.gateway.limits;
         let (patience, ending) = (limits.patience, limits.stop);
-        let places = Arc::new(Semaphore::new(limits.connections));
+        let mut refusals = Refusals::default();
         let mut connections = Connections {
             tasks: JoinSet::new(),
             routes: Routes::of(Arc::clone(&self.shared)),
@@ -214,17 +215,25 @@ impl Server {
                 () = &mut stop => break,
             };
             match accepted {
-                Ok((stream, peer)) => match Arc::clone(&places).try_acquire_owned() {
-                    Ok(place) => connections.begin(stream, peer, place),
-                    Err(_) => refuse(stream),
+                Ok((stream, peer)) => match self.shared.connections.admit(peer) {
+                    Ticket::Refused => {
+                        self.shared.metrics.connection_refused();
+                        refusals.tell(peer);
+                        refuse(stream);
+                    }
+                    place @ Ticket::Admitted(_) => connections.begin(stream, peer, place),
                 },
-                // The client has gone again, or there are no descriptors: others may give theirs back.
-                Err(error) if is_of_one_connection(&error) => {}
-                Err(error) if is_passing(&error) => {
-                    tracing::warn!(%error, "a connection could not be accepted");
-                    tokio::time::sleep(Duration::from_millis(50)).await;
-                }
-                Err(error) => return Err(ServeError(error)),
+                Err(error) => match AcceptFailure::of(&error) {
+                    AcceptFailure::OfOneConnection => {
+                        tracing::debug!(%error, "a connection failed before it was accepted");
+                    }
+                    // Others may give their descriptors back.
+                    AcceptFailure::Passing => {
+                        tracing::warn!(%error, "a connection could not be accepted");
+                        tokio::time::sleep(ACCEPT_PAUSE).await;
+                    }
+                    AcceptFailure::OfSocket => return Err(ServeError(error)),
+                },
             }
         }
         drop(self.listener);
@@ -255,8 +264,8 @@ impl Listener {
         match self {
             Listener::Tcp(listener, _) => {
                 let (stream, address) = listener.accept().await?;
-                // An answer goes at once.
-                stream.set_nodelay(true)?;
+                // An answer goes at once. It fails if the client has gone again, which is found out soon enough.
+                let _ = stream.set_nodelay(true);
                 Ok((Box::new(stream), Some(address.ip())))
             }
             #[cfg(unix)]
@@ -290,12 +299,7 @@ struct Connections<'a> {
 }
 
 impl Connections<'_> {
-    fn begin(
-        &mut self,
-        stream: Box<dyn Stream>,
-        peer: Option<IpAddr>,
-        place: OwnedSemaphorePermit,
-    ) {
+    fn begin(&mut self, stream: Box<dyn Stream>, peer: Option<IpAddr>, place: Ticket) {
         let leniency = Leniency::default();
         let held = Held::new(place, leniency.clone());
         let meter = Arc::new(LinkMeter::default());
@@ -433,11 +437,42 @@ const MOST_HEADER_BYTES: usize = 64 << 10;
 /// Requests at the same time in one connection of HTTP/2, at most.
 const MOST_STREAMS: u32 = 100;
 
+/// How long no connection is accepted where the system has no room for one.
+const ACCEPT_PAUSE: Duration = Duration::from_millis(50);
+
+/// Tells of connections that are refused, now and then: there may be thousands in a second.
+#[derive(Debug, Default)]
+struct Refusals {
+    told: Option<Instant>,
+    since_then: u64,
+}
+
+impl Refusals {
+    /// So long it says nothing again.
+    const PAUSE: Duration = Duration::from_secs(10);
+
+    fn tell(&mut self, peer: Option<IpAddr>) {
+        self.since_then += 1;
+        if self
+            .told
+            .is_some_and(|told| told.elapsed() < Refusals::PAUSE)
+        {
+            return;
+        }
+        let refused = std::mem::take(&mut self.since_then);
+        self.told = Some(Instant::now());
+        tracing::warn!(
+            refused,
+            ?peer,
+            "connections were refused: there are too many"
+        );
+    }
+}
+
 /// Says that there are too many connections, and closes this one.
 fn refuse(mut stream: Box<dyn Stream>) {
     const BUSY: &[u8] = b"HTTP/1.1 503 Service Unavailable\r\nretry-after: 1\r\nconnection: close\r\n\
         content-type: text/plain\r\ncontent-length: 40\r\n\r\ntoo many connections; try again shortly\n";
-    tracing::warn!("a connection was refused: there are too many");
     tokio::spawn(async move {
         let said = async {
             let _ = stream.write_all(BUSY).await;
@@ -445,21 +480,4 @@ fn refuse(mut stream: Box<dyn Stream>) {
         };
         let _ = tokio::time::timeout(Duration::from_secs(1), said).await;
     });
-}
-
-/// Whether an error is of the connection that was to be accepted, and says nothing of others.
-fn is_of_one_connection(error: &io::Error) -> bool {
-    matches!(
-        error.kind(),
-        io::ErrorKind::ConnectionRefused
-            | io::ErrorKind::ConnectionAborted
-            | io::ErrorKind::ConnectionReset
-            | io::ErrorKind::NotConnected
-            | io::ErrorKind::InvalidInput
-    )
-}
-
-/// Whether an error passes by itself: no descriptors (of this process 24, of the system 23), no memory.
-fn is_passing(error: &io::Error) -> bool {
-    matches!(error.raw_os_error(), Some(23 | 24 | 12 | 105))
 }

@@ -89,6 +89,12 @@ pub struct ServeArguments {
     /// So many requests may be worked on at the same time; the next one is told that the server is busy
     #[arg(long, value_name = "N", default_value_t = 256, value_parser = clap::builder::RangedU64ValueParser::<usize>::new().range(1..))]
     pub requests: usize,
+    /// So many connections may be open at the same time; the next one is told so and closed
+    #[arg(long, value_name = "N", default_value_t = 1_024, value_parser = clap::builder::RangedU64ValueParser::<usize>::new().range(1..))]
+    pub connections: usize,
+    /// So many of one client. A server that stands before this one and passes requests on is one client
+    #[arg(long, value_name = "N", default_value_t = 256, value_parser = clap::builder::RangedU64ValueParser::<usize>::new().range(1..))]
+    pub connections_of_client: usize,
     /// A call may take so many seconds
     #[arg(long, value_name = "SECONDS", default_value = "30", value_parser = seconds)]
     pub time: Duration,

@@ -44,6 +44,8 @@ fn gateway(arguments: &ServeArguments) -> Gateway {
         .limits(Limits {
             body_bytes: arguments.body_bytes,
             requests: arguments.requests,
+            connections: arguments.connections,
+            connections_of_client: arguments.connections_of_client,
             time: arguments.time,
             ..Limits::default()
         })

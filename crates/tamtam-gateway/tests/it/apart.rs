@@ -38,6 +38,11 @@ impl Apart {
         }
     }
 
+    /// Of its process.
+    pub(crate) fn id(&self) -> u32 {
+        self.child.id()
+    }
+
     /// Bytes of memory: now, and at most since [`forget`](Self::forget).
     pub(crate) fn memory(&self) -> (usize, usize) {
         let (now, most) = tamtam_testing::memory(&self.child.id().to_string());

@@ -309,6 +309,60 @@ fn a_connection_too_many_is_told_so() {
     });
 }
 
+#[test]
+fn a_client_with_too_many_connections_is_told_so_and_no_other_one_is() {
+    run(|| async {
+        let limits = Limits {
+            connections: 8,
+            connections_of_client: 2,
+            // An idle one stays.
+            patience: Duration::from_secs(60),
+            ..Limits::default()
+        };
+        let server = Running::of(kit().limits(limits)).await;
+        let mut held = Vec::new();
+        // A WebSocket, and one that asks for nothing.
+        let mut socket = TcpStream::connect(server.address).await.unwrap();
+        let upgrade = b"GET /socket HTTP/1.1\r\nhost: localhost\r\nconnection: upgrade\r\nupgrade: websocket\r\n\
+            sec-websocket-version: 13\r\nsec-websocket-key: dGhlIHNhbXBsZSBub25jZQ==\r\n\r\n";
+        socket.write_all(upgrade).await.unwrap();
+        let mut begin = [0; 12];
+        socket.read_exact(&mut begin).await.unwrap();
+        assert_eq!(&begin, b"HTTP/1.1 101");
+        held.push(socket);
+        held.push(TcpStream::connect(server.address).await.unwrap());
+        let mut third = TcpStream::connect(server.address).await.unwrap();
+        let mut said = String::new();
+        third.read_to_string(&mut said).await.unwrap();
+        assert!(said.starts_with("HTTP/1.1 503"), "{said}");
+
+        let from_elsewhere = async || {
+            let socket = tokio::net::TcpSocket::new_v4().unwrap();
+            socket.bind("127.0.0.2:0".parse().unwrap()).unwrap();
+            let stream = socket.connect(server.address).await.unwrap();
+            let asked = request("GET", "/metrics").body(Default::default());
+            send_over(stream, asked.unwrap()).await
+        };
+        let metrics = from_elsewhere().await;
+        for line in [
+            "tamtam_gateway_connections 3\n",
+            "tamtam_gateway_connections_refused_total 1\n",
+        ] {
+            assert!(metrics.text().contains(line), "{line}: {}", metrics.text());
+        }
+        // What is given back is there again.
+        held.clear();
+        while !from_elsewhere()
+            .await
+            .text()
+            .contains("tamtam_gateway_connections 1\n")
+        {
+            tokio::task::yield_now().await;
+        }
+        assert_eq!(server.get("/metrics", &[]).await.status, 200);
+    });
+}
+
 #[cfg(feature = "tls")]
 pub(crate) mod tls {
     use std::sync::Arc;

@@ -13,6 +13,7 @@ use bytes::Bytes;
 use http_body_util::{BodyExt, Full};
 use hyper::client::conn::http1::SendRequest;
 use hyper_util::rt::TokioIo;
+use rustix::process::{Pid, Resource, Rlimit, getrlimit, prlimit};
 use tamtam_amf::amf0::Value as Amf0;
 use tamtam_amf::packet::{Message, Packet, Version};
 use tamtam_gateway::Limits;
@@ -125,6 +126,34 @@ fn a_bomb_costs_no_more_than_the_limit() {
                 );
             }
         }
+        server.end();
+    });
+}
+
+#[test]
+fn a_server_without_descriptors_accepts_again_when_there_are_some() {
+    run(|| async {
+        let server = Apart::start("soak::serves");
+        // The runtime and the standard streams are open; so are two connections then, and no third one.
+        let open = std::fs::read_dir(format!("/proc/{}/fd", server.id())).unwrap();
+        let limit = Rlimit {
+            current: Some(open.count() as u64 + 2),
+            maximum: getrlimit(Resource::Nofile).maximum,
+        };
+        let id = Pid::from_raw(server.id() as i32);
+        prlimit(id, Resource::Nofile, limit).unwrap();
+        let mut connections = Vec::new();
+        for _ in 0..6 {
+            connections.push(TcpStream::connect(server.address).await.unwrap());
+        }
+        let mut last = connections.pop().unwrap();
+        let asked = b"GET /metrics HTTP/1.1\r\nhost: 127.0.0.1\r\n\r\n";
+        last.write_all(asked).await.unwrap();
+        connections.clear();
+        let mut begin = [0; 12];
+        last.read_exact(&mut begin).await.unwrap();
+        assert_eq!(&begin, b"HTTP/1.1 200");
+        drop(last);
         server.end();
     });
 }

@@ -74,6 +74,7 @@ fn serves() {
         });
         let limits = Limits {
             connections: 4_096,
+            connections_of_client: 4_096,
             requests: 4_096,
             requests_of_client: 4_096,
             subscriptions_of_client: 4_096,
