@@ -127,6 +127,11 @@ impl Fault {
         Fault::of(FaultKind::TooLarge, reason)
     }
 
+    /// The call was begun, and has taken as long as it may.
+    pub(crate) fn timed_out() -> Fault {
+        Fault::of(FaultKind::TimedOut, "there was no answer in time")
+    }
+
     pub(crate) fn of(kind: FaultKind, description: impl Into<String>) -> Fault {
         let mut fault = Fault::new(kind.code(), description);
         fault.0.kind = kind;

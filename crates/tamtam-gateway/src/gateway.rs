@@ -344,6 +344,10 @@ impl Shared {
         let guarded = AssertUnwindSafe(async { method.invoke(arguments).await });
         let deadline = || first_begun + self.gateway.limits.time;
         match in_time(deadline, guarded.catch_unwind()).await {
+            Some(Ok(Ok(Answer::Stream(mut stream)))) => {
+                stream.deadline = Some(deadline());
+                Ok(Answer::Stream(stream))
+            }
             Some(Ok(result)) => result,
             Some(Err(panic)) => {
                 tracing::error!(
@@ -353,10 +357,7 @@ impl Shared {
                 );
                 Err(Fault::of(FaultKind::Internal, "the method failed"))
             }
-            None => Err(Fault::of(
-                FaultKind::TimedOut,
-                "there was no answer in time",
-            )),
+            None => Err(Fault::timed_out()),
         }
     }
 

@@ -30,6 +30,9 @@ pub struct Limits {
     /// an eighth of `push_bytes`. 4 MiB.
     pub batch_bytes: usize,
     /// How long the calls of a request may take, all together. 30 s.
+    ///
+    /// Of a table that comes part by part that is the time until its first part, where its protocol sends the parts, and until the last one
+    /// where they are gathered.
     pub time: Duration,
     /// How long a client may take to send a request, how long it may leave its connection idle, and how long it may read
     /// nothing of its answer. 30 s.

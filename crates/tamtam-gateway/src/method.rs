@@ -242,7 +242,7 @@ fn refused(fault: Fault) -> Called {
 fn of_actor(error: &AskError) -> Fault {
     match error {
         AskError::Full(_) => Fault::busy("too many calls wait for this method; try again later"),
-        AskError::TimedOut => Fault::of(FaultKind::TimedOut, "there was no answer in time"),
+        AskError::TimedOut => Fault::timed_out(),
         AskError::Stopped(_) | AskError::Unreachable(_) | AskError::ProcessEnded(_) => {
             Fault::of(FaultKind::Unavailable, "what answers this method has ended")
         }

@@ -1,10 +1,14 @@
 //! A table that comes part by part, no faster than its reader takes it.
 
 use std::fmt;
+use std::thread;
+use std::time::Instant;
 
 use tamtam_rows::{Rows, Schema};
 use thiserror::Error;
+use tokio::runtime::Handle;
 use tokio::sync::{mpsc, oneshot};
+use tokio::time::timeout_at;
 
 use crate::exchange::{self, Step};
 use crate::{Fault, FaultKind};
@@ -14,8 +18,11 @@ const MOST_PARTS_READY: usize = 1;
 
 /// A table that comes part by part: what a database's cursor gives, sent while it is read.
 ///
-/// The source runs on a thread of its own. It waits when the client does not take what is there, and is told when the
-/// client has gone; so a table larger than memory passes.
+/// The source runs on a thread of its own, which has the runtime at hand as a blocking handler has. It waits when the client does not take
+/// what is there, and is told when the client has gone; so a table larger than memory passes.
+///
+/// [`Limits::time`](crate::Limits::time) bounds the call until its first rows are there, and where all of them have to be gathered until
+/// the last ones are. A source that may wait for long, as a query does for a lock, watches [`RowSink::closed`] beside that.
 ///
 /// # Examples
 ///
@@ -40,6 +47,8 @@ const MOST_PARTS_READY: usize = 1;
 pub struct RowStream {
     schema: Schema,
     source: Source,
+    /// By when the first part has to be there, and all of them where they are gathered.
+    pub(crate) deadline: Option<Instant>,
 }
 
 type Source = Box<dyn FnOnce(RowSink) -> Result<(), Fault> + Send>;
@@ -56,6 +65,7 @@ impl RowStream {
         RowStream {
             schema,
             source: Box::new(source),
+            deadline: None,
         }
     }
 
@@ -64,29 +74,41 @@ impl RowStream {
         &self.schema
     }
 
-    /// Starts the source.
-    pub(crate) fn start(self) -> Parts {
+    /// Starts the source, on a thread that is no other's: it waits for its client, and the threads on which the runtime's blocking work is done
+    /// are those that write, compress and decompress for all clients. As many sources as there are such threads would end that.
+    ///
+    /// # Errors
+    /// If the system has no thread.
+    pub(crate) fn start(self) -> Result<Parts, Fault> {
         let (parts, taken) = mpsc::channel(MOST_PARTS_READY);
         let (end, ended) = oneshot::channel();
         let source = self.source;
-        tokio::task::spawn_blocking(exchange::belonging(move || {
+        let runtime = Handle::current();
+        let run = exchange::belonging(move || {
+            let _entered = runtime.enter();
             // A receiver that has gone wants to know nothing more.
             let _ = end.send(source(RowSink { parts }));
-        }));
-        Parts {
+        });
+        let spawned = thread::Builder::new().name("rows".into()).spawn(run);
+        spawned.map_err(|error| {
+            tracing::error!(%error, "the source of rows has no thread");
+            Fault::busy("the server has too much to do; try again later")
+        })?;
+        Ok(Parts {
             schema: self.schema,
             taken,
             ended: Some(ended),
-        }
+            deadline: self.deadline,
+        })
     }
 
     /// All of it as one table.
     ///
     /// # Errors
-    /// If the source fails, or the table takes more than [`MOST_GATHERED_BYTES`](RowStream::MOST_GATHERED_BYTES).
+    /// If the source fails or takes too long, or the table takes more than [`MOST_GATHERED_BYTES`](RowStream::MOST_GATHERED_BYTES).
     pub(crate) async fn gather(self) -> Result<Rows, Fault> {
         let mut all = Rows::empty(self.schema.clone());
-        let mut parts = self.start();
+        let mut parts = self.start()?;
         while let Some(part) = parts.next().await? {
             all.append(&part)
                 .map_err(|error| Fault::of(FaultKind::NotCarried, error.to_string()))?;
@@ -146,6 +168,44 @@ impl RowSink {
     pub fn send(&self, part: Rows) -> Result<(), ClientGone> {
         self.parts.blocking_send(part).map_err(|_| ClientGone)
     }
+
+    /// Whether the client has gone.
+    pub fn is_closed(&self) -> bool {
+        self.parts.is_closed()
+    }
+
+    /// Ready when the client has gone, or there is no time left for its rows. A source that waits for something else for long waits for this,
+    /// too; it has a thread of its own, and the runtime at hand.
+    ///
+    /// # Cancel safety
+    /// Nothing is lost.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use tamtam_gateway::{ClientGone, Fault, RowSink};
+    /// use tamtam_rows::Rows;
+    /// use tokio::runtime::Handle;
+    /// use tokio::sync::mpsc;
+    ///
+    /// /// Sends what another task finds, until the client has gone; the task finds out by the end of its channel.
+    /// fn send_found(mut found: mpsc::Receiver<Rows>, sink: RowSink) -> Result<(), Fault> {
+    ///     let next = async |found: &mut mpsc::Receiver<Rows>| {
+    ///         tokio::select! {
+    ///             rows = found.recv() => Ok(rows),
+    ///             () = sink.closed() => Err(ClientGone),
+    ///         }
+    ///     };
+    ///     while let Some(rows) = Handle::current().block_on(next(&mut found))? {
+    ///         sink.send(rows)?;
+    ///     }
+    ///     Ok(())
+    /// }
+    /// # let _ = send_found;
+    /// ```
+    pub async fn closed(&self) {
+        self.parts.closed().await;
+    }
 }
 
 /// The client that wanted the rows has gone: nothing is left to do.
@@ -172,6 +232,8 @@ pub(crate) struct Parts {
     pub(crate) schema: Schema,
     taken: mpsc::Receiver<Rows>,
     ended: Option<oneshot::Receiver<Result<(), Fault>>>,
+    /// By when the next part has to be there, or the end.
+    pub(crate) deadline: Option<Instant>,
 }
 
 impl Parts {
@@ -183,11 +245,16 @@ impl Parts {
     /// The next part; nothing behind the last one. A task that stops waiting for it loses nothing, and may wait again.
     ///
     /// # Errors
-    /// If the source failed.
+    /// If the source failed, or it is too late.
     pub(crate) async fn next(&mut self) -> Result<Option<Rows>, Fault> {
         // The method is at work until its last row is there.
         let begun = exchange::begin();
-        let part = self.wait().await;
+        let part = match self.deadline {
+            Some(deadline) => timeout_at(deadline.into(), self.wait())
+                .await
+                .unwrap_or_else(|_| Err(Fault::timed_out())),
+            None => self.wait().await,
+        };
         exchange::end(Step::Call, begun);
         part
     }
@@ -231,7 +298,8 @@ mod tests {
                 ended.recv().unwrap();
                 Err(Fault::new("Kit.Broken", "the cursor broke"))
             })
-            .start();
+            .start()
+            .unwrap();
             while !parts.taken.is_closed() {
                 tokio::task::yield_now().await;
             }

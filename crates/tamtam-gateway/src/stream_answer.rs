@@ -31,17 +31,19 @@ const MOST_HELD_BYTES: usize = 1 << 20;
 /// A table that is sent while its source gives it. The next part is taken when the last one has gone to the socket.
 ///
 /// # Errors
-/// If the form cannot carry it, or its source fails before anything was sent.
+/// If the form cannot carry it, or its source fails before anything was sent, or gives nothing in time.
 pub(crate) async fn of_stream(
     shared: &Shared,
     head: &Head<'_>,
     form: Form,
     rows: RowStream,
 ) -> Result<Response, Fault> {
-    let mut parts = rows.start();
+    let mut parts = rows.start()?;
     let mut written = Written::of(PartWriter::new(form, &parts.schema)?);
     // Until something was sent a failure is a fault; after that all that can be done is to cut the answer off.
     written.take(&mut parts).await?;
+    // The client reads, and the next rows may take as long as they do.
+    parts.deadline = None;
     let threshold_bytes = shared.gateway.compression.0;
     let kind = match accepted_compression(head) {
         kind if threshold_bytes <= MOST_HELD_BYTES => kind,

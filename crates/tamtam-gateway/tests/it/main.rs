@@ -12,6 +12,7 @@ mod busy;
 mod cached;
 mod duties;
 mod json_rpc;
+mod late;
 mod link;
 mod page;
 mod push;

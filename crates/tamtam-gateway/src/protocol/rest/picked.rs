@@ -21,10 +21,10 @@ pub(crate) struct Picked {
 /// is not known.
 ///
 /// # Errors
-/// If the source fails, or the range takes more than that.
+/// If the source fails or takes too long, or the range takes more than that.
 pub(crate) async fn pick(stream: RowStream, range: RowRange) -> Result<Picked, Fault> {
     let mut kept = Rows::empty(stream.schema().clone());
-    let mut parts = stream.start();
+    let mut parts = stream.start()?;
     let (mut seen, mut looked_at) = (0, 0);
     let total = loop {
         let Some(part) = parts.next().await? else {

@@ -1,0 +1,239 @@
+//! Tables whose source gives nothing for long: the call ends in time in each protocol, and the source is told.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use bytes::Bytes;
+use http_body_util::{BodyExt, Full};
+use hyper_util::rt::TokioIo;
+use serde_json::Value as Json;
+use tamtam_amf::packet::Version;
+use tamtam_gateway::{Client, Fault, Gateway, Limits, Method, RowStream, Service};
+use tamtam_rows::{Compression, CompressionKind};
+use tokio::io::AsyncWriteExt;
+use tokio::net::TcpStream;
+use tokio::runtime::Handle;
+use tokio::sync::Semaphore;
+use tokio::time::timeout;
+
+use crate::amf;
+use crate::world::{LIMIT, Running, kit, request, run, tiles};
+
+/// So long a test waits for what comes after a fraction of a second.
+const SOON: Duration = Duration::from_secs(30);
+
+/// How many sources have been told that their client has gone.
+struct Sources {
+    told: Arc<Semaphore>,
+}
+
+impl Sources {
+    async fn one_is_told(&self) {
+        let told = timeout(SOON, self.told.acquire()).await;
+        told.expect("the source is told").unwrap().forget();
+    }
+}
+
+/// `Kit.silent` gives nothing; `Kit.slow` gives a row now and then, without an end.
+fn sources() -> (Service, Sources) {
+    let told = Arc::new(Semaphore::new(0));
+    let told_silent = Arc::clone(&told);
+    let silent = Method::blocking("silent", move |(): ()| {
+        let told = Arc::clone(&told_silent);
+        Ok::<_, Fault>(RowStream::new(tiles(0).schema().clone(), move |sink| {
+            assert!(!sink.is_closed());
+            Handle::current().block_on(sink.closed());
+            assert!(sink.is_closed());
+            told.add_permits(1);
+            Ok(())
+        }))
+    });
+    let told_slow = Arc::clone(&told);
+    let slow = Method::blocking("slow", move |(): ()| {
+        let told = Arc::clone(&told_slow);
+        Ok::<_, Fault>(RowStream::new(tiles(0).schema().clone(), move |sink| {
+            while sink.send(tiles(1)).is_ok() {
+                std::thread::sleep(Duration::from_millis(20));
+            }
+            told.add_permits(1);
+            Ok(())
+        }))
+    });
+    let service = Service::new("Kit").with(silent.safe()).with(slow.safe());
+    (service, Sources { told })
+}
+
+fn within(time: Duration) -> Limits {
+    Limits {
+        time,
+        // Each has to give its place back.
+        requests: 1,
+        ..Limits::default()
+    }
+}
+
+#[test]
+fn a_source_that_gives_nothing_in_time_is_a_fault_in_each_protocol_and_is_told() {
+    run(|| async {
+        let (service, sources) = sources();
+        let limits = within(Duration::from_millis(300));
+        let server = Running::of(Gateway::new().service(service).limits(limits)).await;
+        // Where a table goes as a whole, some of its rows are as good as none.
+        for method in ["Kit.silent", "Kit.slow"] {
+            let call = format!(r#"{{"jsonrpc":"2.0","method":"{method}","id":1}}"#);
+            assert_eq!(
+                server.json_rpc(&call).await["error"]["code"],
+                -32006,
+                "{method}"
+            );
+            sources.one_is_told().await;
+
+            let call = format!("<methodCall><methodName>{method}</methodName></methodCall>");
+            let told = server.xml_rpc(call).await;
+            assert!(told.contains("<int>-32006</int>"), "{method}: {told}");
+            sources.one_is_told().await;
+
+            let call = amf::packet(Version::Amf0, vec![(method, vec![].into())]);
+            let told = amf::send(&server, &call).await;
+            let code = told.messages[0].value.get("code");
+            assert_eq!(
+                (&*told.messages[0].target, code),
+                ("/1/onStatus", Some(&"Server.TimedOut".into())),
+                "{method}"
+            );
+            sources.one_is_told().await;
+
+            let path = format!("/rest/{}", method.replace('.', "/"));
+            for header in [
+                ("accept", "application/vnd.msgpack"),
+                ("range", "rows=1000-1001"),
+            ] {
+                let told = server.get(&path, &[header]).await;
+                assert_eq!(told.status, 504, "{method} {header:?}");
+                assert_eq!(told.json()["code"], "Server.TimedOut");
+                sources.one_is_told().await;
+            }
+
+            let client = Client::connect(&format!("http://{}", server.address)).await;
+            let socket = client.unwrap().socket().await.unwrap();
+            let error = socket.call(method, &()).await.unwrap_err();
+            assert!(error.to_string().contains("in time"), "{method}: {error}");
+            sources.one_is_told().await;
+        }
+        // Where the parts are sent, the first one has to come in time.
+        for accept in [
+            "application/json",
+            "text/csv",
+            "application/vnd.tamtam.rows",
+        ] {
+            let told = server.get("/rest/Kit/silent", &[("accept", accept)]).await;
+            assert_eq!(told.status, 504, "{accept}");
+            sources.one_is_told().await;
+        }
+    });
+}
+
+#[test]
+fn a_table_that_is_sent_while_it_comes_may_take_longer_than_a_call() {
+    run(|| async {
+        let (service, sources) = sources();
+        let time = Duration::from_millis(200);
+        let server = Running::of(Gateway::new().service(service).limits(within(time))).await;
+        let stream = TcpStream::connect(server.address).await.unwrap();
+        let handshake = hyper::client::conn::http1::handshake(TokioIo::new(stream)).await;
+        let (mut sender, connection) = handshake.unwrap();
+        let connection = tokio::spawn(connection);
+        let asked = request("GET", "/rest/Kit/slow").header("accept", "text/csv");
+        let asked = asked.body(Full::<Bytes>::default()).unwrap();
+        let begun = std::time::Instant::now();
+        let mut body = sender.send_request(asked).await.unwrap().into_body();
+        while begun.elapsed() < time * 4 {
+            let frame = timeout(SOON, body.frame()).await.expect("it goes on");
+            frame.expect("it has no end").expect("it is not cut off");
+        }
+        drop((body, sender));
+        connection.abort();
+        sources.one_is_told().await;
+    });
+}
+
+#[test]
+fn a_source_that_has_sent_nothing_is_told_that_its_client_has_gone() {
+    run(|| async {
+        let (service, sources) = sources();
+        let server = Running::of(Gateway::new().service(service).limits(within(LIMIT))).await;
+        let call = r#"{"jsonrpc":"2.0","method":"Kit.silent","id":1}"#;
+        let length = call.len();
+        for asked in [
+            "GET /rest/Kit/silent HTTP/1.1\r\nhost: localhost\r\n\r\n".to_owned(),
+            format!(
+                "POST /jsonrpc HTTP/1.1\r\nhost: localhost\r\ncontent-type: application/json\r\n\
+                 content-length: {length}\r\n\r\n{call}"
+            ),
+        ] {
+            let mut stream = TcpStream::connect(server.address).await.unwrap();
+            stream.write_all(asked.as_bytes()).await.unwrap();
+            while !server
+                .get("/metrics", &[])
+                .await
+                .text()
+                .contains("tamtam_gateway_requests_at_work 1\n")
+            {
+                tokio::task::yield_now().await;
+            }
+            drop(stream);
+            sources.one_is_told().await;
+        }
+    });
+}
+
+#[test]
+fn sources_that_wait_for_their_clients_keep_no_thread_from_the_work_for_others() {
+    tamtam_testing::within(LIMIT, || {
+        const THREADS: usize = 2;
+        let runtime = tokio::runtime::Builder::new_multi_thread()
+            .max_blocking_threads(THREADS)
+            .enable_all()
+            .build()
+            .unwrap();
+        runtime.block_on(async {
+            let endless = Method::blocking("endless", |(): ()| {
+                Ok::<_, Fault>(RowStream::new(tiles(0).schema().clone(), |sink| {
+                    loop {
+                        sink.send(tiles(1_000))?;
+                    }
+                }))
+            });
+            let service = Service::new("Endless").with(endless.safe());
+            let server = Running::of(kit().service(service)).await;
+            let mut unread = Vec::new();
+            for _ in 0..2 * THREADS {
+                let stream = TcpStream::connect(server.address).await.unwrap();
+                let handshake = hyper::client::conn::http1::handshake(TokioIo::new(stream));
+                let (mut sender, connection) = handshake.await.unwrap();
+                tokio::spawn(connection);
+                let asked = request("GET", "/rest/Endless/endless").body(Full::<Bytes>::default());
+                let begun = timeout(SOON, sender.send_request(asked.unwrap())).await;
+                unread.push((begun.expect("it begins").unwrap(), sender));
+            }
+            let compression = Compression {
+                threshold_bytes: 0,
+                ..Compression::new(CompressionKind::Gzip)
+            };
+            let mut call =
+                br#"{"jsonrpc":"2.0","method":"Sums.add","params":[1,2],"id":1}"#.to_vec();
+            call.resize(1_000, b' ');
+            let packed = compression.compress(call).unwrap();
+            assert_eq!(packed.kind, CompressionKind::Gzip);
+            let packed = packed.bytes;
+            let asked = request("POST", "/jsonrpc")
+                .header("content-type", "application/json")
+                .header("content-encoding", "gzip")
+                .body(Full::new(packed.into()));
+            let answered = timeout(SOON, server.send(asked.unwrap())).await;
+            let answered: Json = answered.expect("it is unpacked and called").json();
+            assert_eq!(answered["result"]["sum"], 3);
+        });
+        runtime.shutdown_background();
+    });
+}
