@@ -7,12 +7,14 @@ use std::sync::{Arc, OnceLock};
 use std::task::{Context, Poll};
 use std::time::Duration;
 
+use bytes::Bytes;
 use futures_util::{FutureExt, Sink, SinkExt, Stream};
 use serde::Serialize;
 use serde_json::Value as Json;
 use tamtam_rows::packed;
 use tokio::sync::mpsc::error::TrySendError;
 use tokio::sync::{mpsc, oneshot};
+use tokio::time::{Instant, Interval, MissedTickBehavior, interval_at};
 use tokio_tungstenite::tungstenite::client::IntoClientRequest;
 use tokio_tungstenite::tungstenite::http::HeaderValue;
 use tokio_tungstenite::tungstenite::http::header::{AUTHORIZATION, HOST};
@@ -30,6 +32,9 @@ const MOST_WAITING: usize = 64;
 
 /// A WebSocket to a gateway: calls and subscriptions over one connection. Dropping it closes the connection, unless there
 /// are [`Values`] of it.
+///
+/// A server that has said nothing for the client's [`patience`](Client::patience) is asked by a ping; if it says nothing for as long again, the
+/// connection ends, with all that waits for it.
 ///
 /// # Examples
 ///
@@ -77,6 +82,13 @@ pub(super) enum Waiting {
         mpsc::Sender<Pushed>,
     ),
     NoOne,
+}
+
+impl Waiting {
+    /// Whether it takes no answer any more. That of a subscription that was given up is waited for, to end the subscription.
+    fn is_given_up(&self) -> bool {
+        matches!(self, Waiting::Call(asker) if asker.is_closed())
+    }
 }
 
 /// How a question is asked.
@@ -145,6 +157,7 @@ impl Client {
             blocked: None,
             ids: 0,
             most_bytes: self.most_bytes,
+            pulse: Pulse::of(self.patience),
         };
         let told = Arc::clone(&ended);
         tokio::spawn(connection.run(received, told));
@@ -247,6 +260,32 @@ struct Connection {
     blocked: Option<(u64, Pushed)>,
     ids: u64,
     most_bytes: usize,
+    pulse: Pulse,
+}
+
+/// Whether the server is there: it is asked when it has said nothing for long.
+struct Pulse {
+    beat: Interval,
+    /// Something has come since the last beat.
+    was_heard: bool,
+    /// It was asked at the last beat.
+    was_asked: bool,
+}
+
+impl Pulse {
+    /// Which looks each time so much has passed.
+    fn of(time: Duration) -> Pulse {
+        // An interval has some length.
+        let time = time.max(Duration::from_millis(1));
+        let mut beat = interval_at(Instant::now() + time, time);
+        // A machine that has slept is no reason to ask twice at once.
+        beat.set_missed_tick_behavior(MissedTickBehavior::Delay);
+        Pulse {
+            beat,
+            was_heard: false,
+            was_asked: false,
+        }
+    }
 }
 
 enum Happened {
@@ -258,10 +297,10 @@ enum Happened {
 impl Connection {
     async fn run(
         mut self,
-        commands: mpsc::UnboundedReceiver<Command>,
+        mut commands: mpsc::UnboundedReceiver<Command>,
         ended: Arc<OnceLock<String>>,
     ) {
-        let reason = self.serve(commands).await;
+        let reason = self.serve(&mut commands).await;
         // Before those who wait are told.
         let _ = ended.set(reason);
         let closing = self.stream.close(None);
@@ -271,7 +310,7 @@ impl Connection {
     }
 
     /// Until the connection ends, or no one needs it: why.
-    async fn serve(&mut self, mut commands: mpsc::UnboundedReceiver<Command>) -> String {
+    async fn serve(&mut self, commands: &mut mpsc::UnboundedReceiver<Command>) -> String {
         loop {
             let room = self.blocked.as_ref().map(|(id, _)| {
                 let subscription = self.subscriptions.get(id).cloned();
@@ -289,9 +328,12 @@ impl Connection {
             tokio::select! {
                 happened = happens => match happened {
                     Happened::Flushed => self.is_flushing = false,
-                    Happened::Came(message) => if let Err(error) = self.take_in(message) {
-                        return error.to_string();
-                    },
+                    Happened::Came(message) => {
+                        self.pulse.was_heard = true;
+                        if let Err(error) = self.take_in(message) {
+                            return error.to_string();
+                        }
+                    }
                     Happened::Ended(reason) => return reason,
                 },
                 () = async { match room { Some(room) => room.await, None => std::future::pending().await } } => {
@@ -299,12 +341,38 @@ impl Connection {
                         self.deliver(id, pushed);
                     }
                 }
+                _ = self.pulse.beat.tick() => if let Err(reason) = self.look() {
+                    return reason;
+                },
                 command = commands.recv(), if !is_flushing => match command {
                     Some(command) => self.obey(command),
                     None => return "it was closed".to_owned(),
                 },
             }
         }
+    }
+
+    /// Forgets the calls that have been given up, and asks a server that says nothing whether it is there.
+    ///
+    /// # Errors
+    /// If it was asked before and has said nothing since then.
+    fn look(&mut self) -> Result<(), String> {
+        self.waiting.retain(|_, waiting| !waiting.is_given_up());
+        let was_heard = std::mem::take(&mut self.pulse.was_heard);
+        let was_asked = std::mem::take(&mut self.pulse.was_asked);
+        // While nothing is read, what it says is not heard.
+        if was_heard || self.blocked.is_some() {
+            return Ok(());
+        }
+        if was_asked {
+            return Err("the server says nothing, and answers no ping".to_owned());
+        }
+        self.pulse.was_asked = true;
+        // Behind what is on its way: a server that takes nothing of that does not answer either.
+        let ping = Message::Ping(Bytes::new());
+        let _ = self.stream.feed(ping).now_or_never();
+        self.is_flushing = true;
+        Ok(())
     }
 
     fn obey(&mut self, command: Command) {
@@ -511,5 +579,57 @@ fn fault_of(error: &Value) -> Fault {
     match data.and_then(|data| data.get("detail")) {
         Some(detail) => fault.detail(detail.clone()),
         None => fault,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{Gateway, Method, Server, Service};
+
+    #[test]
+    fn calls_that_are_given_up_are_forgotten_though_no_answer_comes() {
+        let runtime = tokio::runtime::Runtime::new().unwrap();
+        let test = async {
+            let never = Method::new("never", |(): ()| {
+                std::future::pending::<Result<(), Fault>>()
+            });
+            let gateway = Gateway::new().service(Service::new("Kit").with(never));
+            let server = Server::bind(gateway, "127.0.0.1:0".parse().unwrap());
+            let server = server.await.unwrap();
+            let client = Client::connect(&server.url()).await.unwrap();
+            tokio::spawn(server.serve(std::future::pending()));
+            let patience = Duration::from_millis(50);
+            let (commands, mut received) = mpsc::unbounded_channel();
+            let mut connection = Connection {
+                stream: client.connect_socket().await.unwrap(),
+                is_flushing: false,
+                waiting: HashMap::new(),
+                subscriptions: HashMap::new(),
+                blocked: None,
+                ids: 0,
+                most_bytes: 1 << 20,
+                pulse: Pulse::of(patience),
+            };
+            let asking = Asking {
+                patience,
+                ended: Arc::default(),
+            };
+            let asked = (0..3).map(|_| asking.ask(&commands, "Kit.never", Json::Null));
+            tokio::select! {
+                reason = connection.serve(&mut received) => panic!("{reason}"),
+                answers = futures_util::future::join_all(asked) => for answer in answers {
+                    assert!(matches!(answer, Err(CallError::TimedOut(_))));
+                }
+            }
+            while !connection.waiting.is_empty() {
+                let serving = connection.serve(&mut received);
+                // The server answers each ping.
+                let ended = tokio::time::timeout(patience, serving).await;
+                assert!(ended.is_err(), "{ended:?}");
+            }
+        };
+        let ended = async { tokio::time::timeout(Duration::from_secs(60), test).await };
+        runtime.block_on(ended).expect("they are forgotten");
     }
 }

@@ -1,6 +1,10 @@
 //! Our own client.
 
+use std::time::Duration;
+
+use futures_util::{SinkExt, StreamExt};
 use tamtam_gateway::{CallError, Client, Policy, PushForm, Value, Wish};
+use tokio_tungstenite::tungstenite::Message;
 
 use super::{Market, Price, figure, price};
 use crate::world::{Running, run, tiles};
@@ -106,5 +110,40 @@ fn a_client_of_ours_that_takes_nothing_is_conflated_at_the_server() {
         }
         assert_eq!(received + missed, 3_000);
         assert!(missed > 0, "all came");
+    });
+}
+
+#[test]
+fn a_server_that_is_gone_without_a_word_is_noticed_by_a_client_that_asks_for_nothing() {
+    run(|| async {
+        let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await.unwrap();
+        let url = format!("http://{}", listener.local_addr().unwrap());
+        // It opens the WebSocket, tells of a subscription, and says nothing more, as one does whose machine has lost its power.
+        let silent = tokio::spawn(async move {
+            loop {
+                let (stream, _) = listener.accept().await.unwrap();
+                tokio::spawn(async move {
+                    // The client looks first whether there is a server.
+                    let Ok(mut socket) = tokio_tungstenite::accept_async(stream).await else {
+                        return;
+                    };
+                    socket.next().await.unwrap().unwrap();
+                    let begun = r#"{"jsonrpc":"2.0","id":1,"result":{"subscription":1,"number":0,"run":"a"}}"#;
+                    socket.send(Message::text(begun)).await.unwrap();
+                    std::future::pending::<()>().await;
+                });
+            }
+        });
+        let client = Client::connect(&url).await.unwrap();
+        let socket = client
+            .patience(Duration::from_millis(300))
+            .socket()
+            .await
+            .unwrap();
+        let mut values = socket.subscribe("Kit.level", Wish::new()).await.unwrap();
+        let ended = tokio::time::timeout(Duration::from_secs(30), values.next()).await;
+        let ended = ended.expect("it is noticed").unwrap_err();
+        assert!(ended.to_string().contains("answers no ping"), "{ended}");
+        silent.abort();
     });
 }
