@@ -16,6 +16,7 @@ pub(crate) struct Head<'r> {
     pub(crate) accept_encoding: Listed<'r>,
     pub(crate) if_none_match: Listed<'r>,
     pub(crate) range: Option<&'r HeaderValue>,
+    pub(crate) if_range: Option<&'r HeaderValue>,
 }
 
 /// A header that is a list.
@@ -43,6 +44,7 @@ impl<'r> Head<'r> {
                 "accept-encoding" => head.accept_encoding.add(value),
                 "if-none-match" => head.if_none_match.add(value),
                 "range" => first(&mut head.range, value),
+                "if-range" => first(&mut head.if_range, value),
                 _ => {}
             }
         }
@@ -112,6 +114,7 @@ mod tests {
             "accept-encoding",
             "if-none-match",
             "range",
+            "if-range",
         ];
         let mut all = HeaderMap::new();
         for name in names {
@@ -134,6 +137,7 @@ mod tests {
             head.accept_encoding.text(),
             head.if_none_match.text(),
             text(head.range),
+            text(head.if_range),
         ];
         assert_eq!(found, names.map(Some));
         let none = HeaderMap::new();

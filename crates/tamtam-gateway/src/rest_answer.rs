@@ -3,10 +3,10 @@
 use std::time::Duration;
 
 use axum::body::Body;
-use axum::http::StatusCode;
 use axum::http::header::{
     ACCEPT_RANGES, ALLOW, CACHE_CONTROL, CONTENT_RANGE, ETAG, RETRY_AFTER, WWW_AUTHENTICATE,
 };
+use axum::http::{HeaderValue, StatusCode};
 use axum::response::Response;
 use tamtam_rows::{CompressionKind, Rows};
 
@@ -43,11 +43,22 @@ pub(crate) async fn respond(
                 "the answer is no table, and comes as application/json or application/vnd.msgpack";
             Fault::of(FaultKind::NotCarried, reason).status(406)
         })?;
-    let range = if is_get {
+    let mut range = if is_get {
         text(head.range).and_then(RowRange::read)
     } else {
         None
     };
+    // Of a part the tag is that of the whole table, which is made only for a client that asks by it.
+    let mut tag_of_whole = None;
+    if let (Some(_), Some(condition)) = (range, head.if_range) {
+        if let Some(whole) = Whole::of(form, &answered) {
+            let tag = whole.tag(form).await?;
+            tag_of_whole = is_still(&tag, condition).then_some(tag);
+        }
+        if tag_of_whole.is_none() {
+            range = None;
+        }
+    }
     if range.is_some() {
         // It is a part of the answer.
         exchange::differs();
@@ -83,7 +94,10 @@ pub(crate) async fn respond(
         set(&mut response, CONTENT_RANGE, &format!("rows */{total}"));
         return Ok(response);
     }
-    let tag = is_get.then(|| tag_of(&body));
+    let tag = match content_range {
+        Some(_) => tag_of_whole,
+        None => is_get.then(|| tag_of(&body)),
+    };
     if let Some(tag) = &tag
         && content_range.is_none()
         && is_known(tag, head)
@@ -91,8 +105,8 @@ pub(crate) async fn respond(
         return Ok(not_modified(tag));
     }
     let (mut response, kind) = answer(shared, head, form.content_type(), body).await;
-    if let Some(tag) = tag {
-        put_tag(&mut response, &tag, kind);
+    if is_get {
+        put_tag(&mut response, tag.as_deref(), kind);
     }
     if let Some(RangeOf {
         total,
@@ -159,9 +173,44 @@ async fn of_cached(
     };
     let mut response = answer_of(head, content_type, ready);
     if is_get {
-        put_tag(&mut response, &tag, kind);
+        put_tag(&mut response, Some(&tag), kind);
     }
     Ok(response)
+}
+
+/// A table by which its tag is known, or found.
+enum Whole {
+    Tag(String),
+    Rows(Rows),
+}
+
+impl Whole {
+    /// Nothing of what comes part by part, whose tag is known when it has gone, and of what is no table.
+    fn of(form: Form, answered: &Answer) -> Option<Whole> {
+        match answered {
+            Answer::Rows(rows) => Some(Whole::Rows(rows.clone())),
+            Answer::Value(Value::Rows(rows)) => Some(Whole::Rows(Rows::clone(rows))),
+            Answer::Cached(table) => {
+                let kept = table.get(form.content_type().name(), CompressionKind::None);
+                Some(match kept {
+                    Some(kept) => Whole::Tag(kept.tag.to_string()),
+                    None => Whole::Rows(table.rows().clone()),
+                })
+            }
+            Answer::Stream(_) | Answer::Value(_) | Answer::Typed(_) => None,
+        }
+    }
+
+    /// The tag of the table in this form.
+    async fn tag(self, form: Form) -> Result<String, Fault> {
+        match self {
+            Whole::Tag(tag) => Ok(tag),
+            Whole::Rows(rows) => {
+                let body = encoded(rows.memory(), move || form.encode(&rows)).await?;
+                Ok(tag_of(&body))
+            }
+        }
+    }
 }
 
 /// The answer to a client that has this one already.
@@ -174,12 +223,14 @@ fn not_modified(tag: &str) -> Response {
 }
 
 /// What an answer that changes nothing says of itself.
-fn put_tag(response: &mut Response, tag: &str, kind: CompressionKind) {
-    let tag = match kind {
+fn put_tag(response: &mut Response, tag: Option<&str>, kind: CompressionKind) {
+    let tag = tag.map(|tag| match kind {
         CompressionKind::None => format!("\"{tag}\""),
         kind => format!("\"{tag}-{}\"", kind.name()),
-    };
-    set(response, ETAG, &tag);
+    });
+    if let Some(tag) = tag {
+        set(response, ETAG, &tag);
+    }
     // It may be kept, and has to be asked for again.
     put(response, CACHE_CONTROL, "private, no-cache");
     put(response, ACCEPT_RANGES, "rows");
@@ -240,6 +291,13 @@ async fn encoded(
     }
     let encoded = tokio::task::spawn_blocking(on_thread(encode)).await;
     encoded.unwrap_or_else(|_| Err(Fault::of(FaultKind::Internal, "the method failed")))
+}
+
+/// Whether the table of a client that has a part of it is this one still, however it was compressed. A weak tag and a date say nothing of that.
+fn is_still(tag: &str, condition: &HeaderValue) -> bool {
+    let known = text(Some(condition)).map(str::trim);
+    let known = known.and_then(|known| known.strip_prefix('"')?.strip_suffix('"'));
+    known.is_some_and(|known| known.split_once('-').map_or(known, |(plain, _)| plain) == tag)
 }
 
 /// Whether a client says that it knows this tag, however it was compressed.

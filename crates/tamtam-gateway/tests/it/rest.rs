@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
 
 use serde_json::json;
-use tamtam_gateway::{Fault, Gateway, Method, RowStream, Service};
+use tamtam_gateway::{CachedRows, Fault, Gateway, Method, RowStream, Service};
 use tamtam_rows::encoding::{self, JsonReader};
 use tamtam_rows::{CompressionKind, Limits, Rows, decompress};
 
@@ -243,6 +243,69 @@ fn a_range_of_rows_is_a_part_of_the_table() {
         );
         let whole = server.get(LIST, &[accept, ("range", "bytes=0-1")]).await;
         assert_eq!((whole.status, whole.header("accept-ranges")), (200, "rows"));
+    });
+}
+
+#[test]
+fn a_range_has_the_tag_of_its_table_and_is_given_while_the_table_is_that_one() {
+    run(|| async {
+        let cached = |name: &str, count: u32| {
+            let rows = CachedRows::new(tiles(count));
+            let list = move |(): ()| std::future::ready(Ok::<_, Fault>(rows.clone()));
+            Method::new(name, list).safe()
+        };
+        let (streaming, ..) = streaming(3, 10);
+        let gateway = kit().service(
+            Service::new("Cached")
+                .with(cached("list", 1_000))
+                .with(cached("other", 999)),
+        );
+        let server = Running::of(gateway).await;
+        let range = ("range", "rows=10-19");
+        for (path, other) in [
+            (LIST, "/rest/Tiles/list?set=palette&count=999"),
+            ("/rest/Cached/list", "/rest/Cached/other"),
+        ] {
+            let whole = server.get(path, &[]).await;
+            let tag = whole.header("etag").to_owned();
+            let compressed = server.get(path, &[("accept-encoding", "gzip")]).await;
+            let tag_of_compressed = compressed.header("etag").to_owned();
+            // A client that does not ask by the tag is not told it.
+            let part = server.get(path, &[range]).await;
+            assert_eq!((part.status, part.header("etag")), (206, ""), "{path}");
+            assert_eq!(part.header("cache-control"), "private, no-cache");
+            for known in [&tag, &tag_of_compressed] {
+                let part = server.get(path, &[range, ("if-range", known)]).await;
+                assert_eq!(
+                    (part.status, part.header("etag")),
+                    (206, &*tag),
+                    "{path} {known}"
+                );
+                assert_eq!(part.json().as_array().unwrap().len(), 10);
+            }
+            // Of another table it gets all.
+            let weak = format!("W/{tag}");
+            let date = "Wed, 21 Oct 2015 07:28:00 GMT";
+            for (path, known) in [(other, &*tag), (path, &*weak), (path, date), (path, "")] {
+                let all = server.get(path, &[range, ("if-range", known)]).await;
+                assert_eq!(
+                    (all.status, all.header("content-range")),
+                    (200, ""),
+                    "{known}"
+                );
+                let count = if path == other { 999 } else { 1_000 };
+                assert_eq!(all.json().as_array().unwrap().len(), count);
+            }
+        }
+        // What comes part by part has no tag.
+        let server = Running::of(streaming).await;
+        let all = server
+            .get("/rest/Stream/all", &[range, ("if-range", "\"a\"")])
+            .await;
+        assert_eq!(
+            (all.status, all.json().as_array().unwrap().len()),
+            (200, 30)
+        );
     });
 }
 
