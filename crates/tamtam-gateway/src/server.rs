@@ -63,7 +63,7 @@ pub struct Server {
 enum Listener {
     Tcp(TcpListener, SocketAddr),
     #[cfg(unix)]
-    Unix(UnixListener, PathBuf),
+    Unix(UnixListener, SocketFile),
 }
 
 /// A socket that could not be opened.
@@ -133,14 +133,16 @@ impl Server {
         let is_socket = path
             .symlink_metadata()
             .is_ok_and(|file| file.file_type().is_socket());
-        if is_socket && tokio::net::UnixStream::connect(path).await.is_err() {
-            std::fs::remove_file(path).map_err(failed)?;
+        if is_socket {
+            let answered = tokio::net::UnixStream::connect(path).await;
+            // Any other error, as that of a server whose queue is full, does not say that no server is there.
+            if answered.is_err_and(|error| error.kind() == io::ErrorKind::ConnectionRefused) {
+                std::fs::remove_file(path).map_err(failed)?;
+            }
         }
         let listener = UnixListener::bind(path).map_err(failed)?;
-        Ok(Server::new(
-            gateway,
-            Listener::Unix(listener, path.to_owned()),
-        ))
+        let file = SocketFile::of(path);
+        Ok(Server::new(gateway, Listener::Unix(listener, file)))
     }
 
     fn new(gateway: Gateway, listener: Listener) -> Server {
@@ -177,7 +179,7 @@ impl Server {
         match &self.listener {
             Listener::Tcp(_, address) => format!("{}://{address}", self.scheme()),
             #[cfg(unix)]
-            Listener::Unix(_, path) => format!("unix:{}", path.display()),
+            Listener::Unix(_, file) => format!("unix:{}", file.path.display()),
         }
     }
 
@@ -280,9 +282,40 @@ impl Listener {
 #[cfg(unix)]
 impl Drop for Listener {
     fn drop(&mut self) {
-        if let Listener::Unix(_, path) = self {
-            // The file may be gone already.
-            let _ = std::fs::remove_file(path);
+        if let Listener::Unix(_, file) = self {
+            file.remove();
+        }
+    }
+}
+
+/// The file of a Unix socket.
+#[cfg(unix)]
+struct SocketFile {
+    path: PathBuf,
+    /// Its device and inode, if it could be looked at.
+    identity: Option<(u64, u64)>,
+}
+
+#[cfg(unix)]
+impl SocketFile {
+    fn of(path: &Path) -> SocketFile {
+        let identity = SocketFile::identity(path);
+        let path = path.to_owned();
+        SocketFile { path, identity }
+    }
+
+    fn identity(path: &Path) -> Option<(u64, u64)> {
+        use std::os::unix::fs::MetadataExt;
+
+        let file = path.symlink_metadata().ok()?;
+        Some((file.dev(), file.ino()))
+    }
+
+    /// Removes the file, unless another server has put its own in the place. While the socket is open no other file has its inode.
+    fn remove(&self) {
+        if self.identity.is_some() && SocketFile::identity(&self.path) == self.identity {
+            // The file may be gone meanwhile.
+            let _ = std::fs::remove_file(&self.path);
         }
     }
 }

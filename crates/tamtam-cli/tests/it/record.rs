@@ -160,12 +160,21 @@ fn a_server_of_https_is_recorded_if_its_certificate_is_trusted() {
     assert_eq!(recorder.json_rpc("Echo.echo", json!(["a"]))["result"], "a");
     let place = recorder.killed();
 
-    // Another certificate than those that the system trusts.
-    let recorder = recording(&url, place);
+    // Another certificate than those that the system trusts: that is told to the operator.
+    let mut distrusting = place.command(&words);
+    distrusting.stderr(Stdio::piped());
+    let mut recorder = Serving::of(place, distrusting);
     let (head, body) = recorder.ask("GET", "/rest/Echo/echo?value=1", "", b"");
     assert!(head.starts_with("HTTP/1.1 502"), "{head}");
-    let body = String::from_utf8(body).unwrap();
-    assert!(body.contains("certificate"), "{body}");
+    assert_eq!(body, b"the server that is recorded gave no answer\n");
+    let mut errors = recorder.program.stderr.take().unwrap();
+    assert_eq!(recorder.end(), Some(0));
+    let mut said = String::new();
+    errors.read_to_string(&mut said).unwrap();
+    assert!(
+        said.contains("WARN") && said.contains("certificate"),
+        "{said}"
+    );
 }
 
 #[test]

@@ -322,7 +322,12 @@ impl Recorder {
         let forwarded = forwarded.ok_or_else(|| bad("the request has no place there".into()))?;
         let limits = &shared.gateway.limits;
         let asking = async {
-            let failed = |error: String| bad(format!("the server that is recorded: {error}"));
+            // It names addresses, which are not the client's to know.
+            let failed = |error: String| {
+                let request = format!("{} {}", parts.method, parts.uri.path());
+                tracing::warn!(request, error, "the server that is recorded gave no answer");
+                bad("the server that is recorded gave no answer".into())
+            };
             let response = self.server.client.request(forwarded).await;
             let (head, body) = response.map_err(|error| failed(said(&error)))?.into_parts();
             // What never ends is not waited for.

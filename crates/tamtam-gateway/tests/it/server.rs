@@ -153,6 +153,49 @@ fn a_unix_socket_is_served_and_taken_away_again() {
     });
 }
 
+#[cfg(unix)]
+#[test]
+fn a_server_leaves_the_socket_of_another_one_where_it_is() {
+    run(|| async {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("gateway.sock");
+        let stop = Arc::new(Notify::new());
+        let first = Server::bind_unix(kit(), &path).await.unwrap();
+        // The next one takes its place before it has ended.
+        std::fs::remove_file(&path).unwrap();
+        let second = Server::bind_unix(kit(), &path).await.unwrap();
+        tokio::spawn(second.serve(std::future::pending()));
+        let stopped = Arc::clone(&stop);
+        let serving = tokio::spawn(async move { first.serve(stopped.notified()).await });
+        stop.notify_one();
+        serving.await.unwrap().unwrap();
+        let stream = tokio::net::UnixStream::connect(&path).await.unwrap();
+        let asked = request("GET", "/metrics").body(Full::default()).unwrap();
+        assert_eq!(send_over(stream, asked).await.status, 200);
+
+        // One that accepts nothing at the moment has a queue, which is full.
+        let path = folder.path().join("busy.sock");
+        let socket = tokio::net::UnixSocket::new_stream().unwrap();
+        socket.bind(&path).unwrap();
+        let busy = socket.listen(1).unwrap();
+        let mut waiting = Vec::new();
+        while let Ok(stream) = tokio::net::UnixStream::connect(&path).await {
+            waiting.push(stream);
+        }
+        assert!(Server::bind_unix(kit(), &path).await.is_err());
+        waiting.clear();
+        tokio::spawn(async move {
+            loop {
+                drop(busy.accept().await);
+            }
+        });
+        while tokio::net::UnixStream::connect(&path).await.is_err() {
+            assert!(path.exists(), "the file of a server that lives was removed");
+            tokio::task::yield_now().await;
+        }
+    });
+}
+
 #[test]
 fn a_stop_finishes_what_was_accepted() {
     run(|| async {
