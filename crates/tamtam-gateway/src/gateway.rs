@@ -387,6 +387,32 @@ impl Shared {
         })
     }
 
+    /// Whether a login with the credentials of this caller is one: the gateway's check lets it pass, or, where it has none, one of those that
+    /// services and methods have. Without any check each login is.
+    ///
+    /// # Errors
+    /// What the check says, the first one of those that are asked.
+    pub(crate) fn may_log_in(&self, caller: &Caller) -> Result<(), Fault> {
+        if self.gateway.authorize.is_some() {
+            return self.may(None, caller, "login");
+        }
+        let services = self.gateway.services.values();
+        let methods = services.flat_map(|service| service.methods.values());
+        let (mut asked, mut refused) = (Vec::new(), Ok(()));
+        for check in methods.filter_map(|method| method.authorize.as_ref()) {
+            // A service's is that of each of its methods.
+            if asked.iter().any(|known| Arc::ptr_eq(known, check)) {
+                continue;
+            }
+            asked.push(Arc::clone(check));
+            match self.may(Some(check), caller, "login") {
+                Ok(()) => return Ok(()),
+                Err(fault) => refused = refused.and(Err(fault)),
+            }
+        }
+        refused
+    }
+
     fn no_method(&self, service: &str, method: &str) -> Fault {
         let short = |name: &str| -> String { name.chars().take(60).collect() };
         let description = if self.gateway.services.contains_key(service) {

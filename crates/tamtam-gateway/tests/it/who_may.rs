@@ -86,6 +86,43 @@ fn a_login_whose_check_panics_begins_no_session() {
     });
 }
 
+#[test]
+fn a_login_that_no_check_would_let_call_anything_is_refused() {
+    run(|| async {
+        let only = |name: &'static str| {
+            move |caller: &Caller| match caller.credentials() {
+                Some((known, "secret")) if known == name => Ok(()),
+                _ => Err(Fault::unauthenticated("name and password are not known")),
+            }
+        };
+        let method = |name: &str| Method::new(name, |(): ()| async { Ok::<_, Fault>(1) });
+        let gateway = Gateway::new()
+            .service(Service::new("Open").with(method("any")))
+            .service(
+                Service::new("Ada")
+                    .with(method("any"))
+                    .authorize(only("ada")),
+            )
+            .service(Service::new("Bob").with(method("any").authorize(only("bob"))));
+        let server = Running::of(gateway).await;
+        // `ada:secret`, `bob:secret`, `ada:wrong`, `eve:secret`.
+        for (credentials, target) in [
+            ("YWRhOnNlY3JldA==", "/1/onResult"),
+            ("Ym9iOnNlY3JldA==", "/1/onResult"),
+            ("YWRhOndyb25n", "/1/onStatus"),
+            ("ZXZlOnNlY3JldA==", "/1/onStatus"),
+        ] {
+            let login = flex(
+                "CommandMessage",
+                &[("operation", 8.into()), ("body", credentials.into())],
+            );
+            let calls = vec![("null", vec![in_amf3(login)].into())];
+            let answer = send(&server, &packet(tamtam_amf::packet::Version::Amf3, calls)).await;
+            assert_eq!(answer.messages[0].target, target, "{credentials}");
+        }
+    });
+}
+
 #[derive(schemars::JsonSchema)]
 struct Bomb;
 

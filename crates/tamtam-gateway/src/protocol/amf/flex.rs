@@ -118,7 +118,7 @@ fn command(shared: &Shared, ticket: &Ticket, caller: &Caller, message: &Message<
                 credentials: Some(credentials.clone()),
                 ..caller.clone()
             };
-            shared.may(None, &caller, "login")?;
+            shared.may_log_in(&caller)?;
             // A session of its own: not one that a page may have named before.
             let session = shared.sessions.begin(credentials);
             Ok((Value::from("success"), Some(session)))
