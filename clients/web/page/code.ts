@@ -59,6 +59,17 @@ export function withToken(headers: Readonly<Record<string, string>>): Record<str
     return getToken() === "" ? { ...headers } : { ...headers, Authorization: "Bearer TOKEN" };
 }
 
+const pythonKeywords = new Set(
+    ("False None True and as assert async await break class continue def del elif else except finally for from global if import in is " +
+        "lambda nonlocal not or pass raise return try while with yield").split(" "),
+);
+
+/** A member of an object as Python writes it: `raise` and what has a hyphen are no names there. */
+export function memberInPython(object: string, name: string): string {
+    const areNames = name.split(".").every((part) => /^[A-Za-z_]\w*$/.test(part) && !pythonKeywords.has(part));
+    return areNames ? `${object}.${name}` : `getattr(${object}, ${inPython(name)})`;
+}
+
 /** A value as Python writes it. */
 export function inPython(value: unknown): string {
     if (value === null || value === undefined) return "None";

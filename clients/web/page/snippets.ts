@@ -1,7 +1,7 @@
 // A call in other languages, to copy.
 
 import { places, request, type Given, type Way } from "./call.js";
-import { base, codeView, inPython, quoted, withToken, type Code } from "./code.js";
+import { base, codeView, inPython, memberInPython, quoted, withToken, type Code } from "./code.js";
 import { getToken, type Method } from "./services.js";
 
 type Write = (method: Method, way: Way, given: Given, base: string) => string;
@@ -41,16 +41,16 @@ function curl(method: Method, way: Way, given: Given, base: string): string {
     return parts.join(" \\\n  ");
 }
 
-function python(method: Method, way: Way, given: Given, base: string): string {
+export function python(method: Method, way: Way, given: Given, base: string): string {
     if (way.protocol === "xml-rpc") {
         const args = places(method, given).map(inPython).join(", ");
         const token = getToken() === "" ? "" : ', headers=[("Authorization", "Bearer TOKEN")]';
-        return `import xmlrpc.client\n\nserver = xmlrpc.client.ServerProxy(${inPython(`${base}xmlrpc`)}, allow_none=True${token})\nprint(server.${method.full}(${args}))`;
+        return `import xmlrpc.client\n\nserver = xmlrpc.client.ServerProxy(${inPython(`${base}xmlrpc`)}, allow_none=True${token})\nprint(${memberInPython("server", method.full)}(${args}))`;
     }
     if (way.protocol === "amf") {
         const args = places(method, given).map(inPython).join(", ");
         const address = inPython(base + request(method, way, given).path) + (way.version === 3 ? ", amf_version=3" : "");
-        return `# pip install Py3AMF\nfrom pyamf.remoting.client import RemotingService\n\nclient = RemotingService(${address})\nservice = client.getService(${inPython(method.service)})\nprint(service.${method.name}(${args}))`;
+        return `# pip install Py3AMF\nfrom pyamf.remoting.client import RemotingService\n\nclient = RemotingService(${address})\nservice = client.getService(${inPython(method.service)})\nprint(${memberInPython("service", method.name)}(${args}))`;
     }
     const asked = request(method, way, given);
     const body = way.protocol === "rest" ? given : { jsonrpc: "2.0", method: method.full, params: given, id: 1 };
