@@ -24,6 +24,8 @@ const SOON: Duration = Duration::from_secs(30);
 
 /// How many sources have been told that their client has gone.
 struct Sources {
+    /// Of those that give nothing.
+    begun: Arc<Semaphore>,
     told: Arc<Semaphore>,
 }
 
@@ -36,12 +38,12 @@ impl Sources {
 
 /// `Kit.silent` gives nothing; `Kit.slow` gives a row now and then, without an end.
 fn sources() -> (Service, Sources) {
-    let told = Arc::new(Semaphore::new(0));
-    let told_silent = Arc::clone(&told);
+    let (begun, told) = (Arc::new(Semaphore::new(0)), Arc::new(Semaphore::new(0)));
+    let (begun_silent, told_silent) = (Arc::clone(&begun), Arc::clone(&told));
     let silent = Method::blocking("silent", move |(): ()| {
-        let told = Arc::clone(&told_silent);
+        let (begun, told) = (Arc::clone(&begun_silent), Arc::clone(&told_silent));
         Ok::<_, Fault>(RowStream::new(tiles(0).schema().clone(), move |sink| {
-            assert!(!sink.is_closed());
+            begun.add_permits(1);
             Handle::current().block_on(sink.closed());
             assert!(sink.is_closed());
             told.add_permits(1);
@@ -60,7 +62,7 @@ fn sources() -> (Service, Sources) {
         }))
     });
     let service = Service::new("Kit").with(silent.safe()).with(slow.safe());
-    (service, Sources { told })
+    (service, Sources { begun, told })
 }
 
 fn within(time: Duration) -> Limits {
@@ -173,14 +175,8 @@ fn a_source_that_has_sent_nothing_is_told_that_its_client_has_gone() {
         ] {
             let mut stream = TcpStream::connect(server.address).await.unwrap();
             stream.write_all(asked.as_bytes()).await.unwrap();
-            while !server
-                .get("/metrics", &[])
-                .await
-                .text()
-                .contains("tamtam_gateway_requests_at_work 1\n")
-            {
-                tokio::task::yield_now().await;
-            }
+            let begun = timeout(SOON, sources.begun.acquire()).await;
+            begun.expect("it begins").unwrap().forget();
             drop(stream);
             sources.one_is_told().await;
         }
