@@ -2,16 +2,18 @@
 
 use std::fmt;
 use std::future::Future;
+use std::sync::Arc;
 use std::time::Duration;
 
 use anyhow::{Context, Result, bail};
-use rusqlite::OpenFlags;
+use rusqlite::{InterruptHandle, OpenFlags};
 use sqlx::mysql::MySqlConnectOptions;
 use sqlx::postgres::PgConnectOptions;
 use sqlx::{ConnectOptions, Connection, Executor, IntoArguments, MySqlConnection, PgConnection};
 use tamtam_rows::database::{Parts, ReadTimes, Source, SqliteCursor, StreamError};
 use tamtam_rows::{Rows, Schema};
 use tokio::runtime::Runtime;
+use tokio::sync::Notify;
 
 use super::{Taker, Url};
 
@@ -21,6 +23,35 @@ const PATIENCE: Duration = Duration::from_secs(20);
 /// A database that is open.
 pub struct Database {
     kind: Open,
+    /// Ends a query of one that is connected to.
+    ended: Arc<Notify>,
+}
+
+/// Ends the query of a database from another thread.
+#[derive(Clone)]
+pub struct QueryInterrupt(InterruptKind);
+
+#[derive(Clone)]
+enum InterruptKind {
+    Sqlite(Arc<InterruptHandle>),
+    Connected(Arc<Notify>),
+}
+
+impl QueryInterrupt {
+    /// Ends the query that runs, or the next one of a database that is connected to: it fails. SQLite stops at its next step; the connection to
+    /// another database is closed, which notices that when it next writes to it, PostgreSQL from version 14 on within a second in any case.
+    pub fn interrupt(&self) {
+        match &self.0 {
+            InterruptKind::Sqlite(handle) => handle.interrupt(),
+            InterruptKind::Connected(ended) => ended.notify_one(),
+        }
+    }
+}
+
+impl fmt::Debug for QueryInterrupt {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("QueryInterrupt")
+    }
 }
 
 enum Open {
@@ -85,10 +116,25 @@ impl Database {
                 let options: PgConnectOptions =
                     url.parse().context("this is no URL of PostgreSQL")?;
                 let options = options.disable_statement_logging();
-                let connection = within(&runtime, options.connect()).context(advice)?;
+                let mut connection = within(&runtime, options.connect()).context(advice)?;
+                // An older server does not know it; its queries end when they next write.
+                let looked_after = "SET client_connection_check_interval = '1s'";
+                let _ = runtime.block_on(connection.execute(looked_after));
                 Open::Postgres(runtime, connection).into()
             }
             Url::Sqlite(_) => bail!("a file of SQLite is opened, not connected to"),
+        })
+    }
+
+    /// What ends a query of it from another thread.
+    pub fn interrupt(&self) -> QueryInterrupt {
+        QueryInterrupt(match &self.kind {
+            Open::Sqlite(connection) => {
+                InterruptKind::Sqlite(Arc::new(connection.get_interrupt_handle()))
+            }
+            Open::MySql(..) | Open::Postgres(..) => {
+                InterruptKind::Connected(Arc::clone(&self.ended))
+            }
         })
     }
 
@@ -96,13 +142,14 @@ impl Database {
     /// the next ones are read. A schema, where given, says which types the columns have.
     ///
     /// # Errors
-    /// If the query fails, a value does not fit its column, or the taker fails.
+    /// If the query fails or is interrupted, a value does not fit its column, or the taker fails.
     pub fn stream(
         &mut self,
         sql: &str,
         schema: Option<Schema>,
         taker: &mut dyn Taker,
     ) -> Result<()> {
+        let ended = &self.ended;
         match &mut self.kind {
             Open::Sqlite(connection) => {
                 let mut statement = connection.prepare(sql).context("the query failed")?;
@@ -131,10 +178,12 @@ impl Database {
                 }
             }
             Open::MySql(runtime, connection) => {
-                runtime.block_on(pass(connection, sqlx::query(sql), schema, taker))
+                let passing = pass(connection, sqlx::query(sql), schema, taker);
+                runtime.block_on(unless(ended, passing))
             }
             Open::Postgres(runtime, connection) => {
-                runtime.block_on(pass(connection, sqlx::query(sql), schema, taker))
+                let passing = pass(connection, sqlx::query(sql), schema, taker);
+                runtime.block_on(unless(ended, passing))
             }
         }
     }
@@ -208,7 +257,10 @@ impl Database {
 
 impl From<Open> for Database {
     fn from(kind: Open) -> Database {
-        Database { kind }
+        Database {
+            kind,
+            ended: Arc::default(),
+        }
     }
 }
 
@@ -229,6 +281,14 @@ fn within<T>(runtime: &Runtime, work: impl Future<Output = sqlx::Result<T>>) -> 
             Err(_) => bail!("it did not answer within {} s", PATIENCE.as_secs()),
         }
     })
+}
+
+/// The query, unless it is ended before.
+async fn unless(ended: &Notify, query: impl Future<Output = Result<()>>) -> Result<()> {
+    tokio::select! {
+        result = query => result,
+        () = ended.notified() => bail!("the query was ended"),
+    }
 }
 
 async fn begun<'s, 'q: 's, DB, C, A>(

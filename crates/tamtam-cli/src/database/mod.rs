@@ -19,7 +19,7 @@ pub use absent::Database;
 #[cfg(feature = "databases")]
 pub use board::{Board, Set};
 #[cfg(feature = "databases")]
-pub use connection::Database;
+pub use connection::{Database, QueryInterrupt};
 #[cfg(all(feature = "databases", feature = "lab"))]
 pub(crate) use contender::contenders;
 pub use taker::Taker;

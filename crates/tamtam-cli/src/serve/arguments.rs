@@ -4,7 +4,7 @@ use std::net::SocketAddr;
 use std::path::PathBuf;
 use std::time::Duration;
 
-use clap::Args;
+use clap::{Args, ValueEnum};
 
 const EXAMPLES: &str = "Examples:
   tamtam serve --demo                                 what one tries a client with
@@ -95,9 +95,29 @@ pub struct ServeArguments {
     /// So many of one client. A server that stands before this one and passes requests on is one client
     #[arg(long, value_name = "N", default_value_t = 256, value_parser = clap::builder::RangedU64ValueParser::<usize>::new().range(1..))]
     pub connections_of_client: usize,
+    /// What is told on the standard error of what goes wrong, and what goes on
+    #[arg(long, value_name = "LEVEL", default_value = "warn", value_enum)]
+    pub log: LogLevel,
     /// A call may take so many seconds
     #[arg(long, value_name = "SECONDS", default_value = "30", value_parser = seconds)]
     pub time: Duration,
+}
+
+/// How much is told: each level has those before it, too.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum LogLevel {
+    /// Nothing.
+    Off,
+    /// What failed in the server itself: a query, a handler that panicked.
+    Error,
+    /// What is refused or cut off since there is too much of it.
+    Warn,
+    /// What one may want to know.
+    Info,
+    /// Each call, and each connection that ends otherwise than by its client's goodbye.
+    Debug,
+    /// What the libraries tell of the server's working, too.
+    Trace,
 }
 
 fn seconds(text: &str) -> Result<Duration, String> {

@@ -5,6 +5,7 @@ pub mod arguments;
 pub(crate) mod demo;
 mod linked;
 mod live;
+mod log;
 mod recorded;
 mod tables;
 mod tls;
@@ -22,6 +23,7 @@ use arguments::ServeArguments;
 /// # Errors
 /// If the socket cannot be opened, the certificate cannot be read, or there is nothing to serve.
 pub fn command(arguments: &ServeArguments) -> Result<ExitCode> {
+    log::begin(arguments.log);
     let mut gateway = gateway(arguments);
     if arguments.demo {
         gateway = linked::links(live::services(demo::services(gateway)?)?);

@@ -28,5 +28,7 @@ mod rows;
 mod rows_files;
 #[cfg(all(unix, feature = "gateway"))]
 mod serve;
+#[cfg(all(unix, feature = "gateway"))]
+mod tables;
 #[cfg(all(unix, feature = "top"))]
 mod top;
