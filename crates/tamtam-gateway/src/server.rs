@@ -34,7 +34,7 @@ use crate::lasting::{Lasting, Lasts, Stage};
 use crate::link_meter::{LinkMeter, Metered};
 use crate::patient::{Leniency, Patient};
 use crate::routes::{Routes, Unread};
-use crate::under_way::{End, Streams, UnderWay};
+use crate::under_way::{ConnectionEnd, Streams, UnderWay};
 
 /// A gateway at a socket.
 ///
@@ -432,8 +432,8 @@ impl Conversation {
             ended = carrying.run(connection.as_mut()) => return tell_end(ended),
             () = self.lasts.reached(Stage::Stopping) => patience,
             end = resting.run(over.as_mut()) => match end {
-                End::Idle => patience.min(LONGEST_GOODBYE),
-                End::Stalled => return tell_cut(end),
+                ConnectionEnd::Idle => patience.min(LONGEST_GOODBYE),
+                ConnectionEnd::Stalled => return tell_cut(end),
             },
         };
         // It takes no more requests, and ends when those that have come are answered.
@@ -452,10 +452,10 @@ fn tell_end(ended: Result<(), Box<dyn std::error::Error + Send + Sync>>) {
     }
 }
 
-fn tell_cut(end: End) {
+fn tell_cut(end: ConnectionEnd) {
     match end {
-        End::Idle => tracing::debug!("a connection was cut off: nothing is asked for"),
-        End::Stalled => {
+        ConnectionEnd::Idle => tracing::debug!("a connection was cut off: nothing is asked for"),
+        ConnectionEnd::Stalled => {
             tracing::debug!("a connection was cut off: its client does not let an answer come");
         }
     }

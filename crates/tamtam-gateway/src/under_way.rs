@@ -47,7 +47,7 @@ struct Seen {
 /// The requests of HTTP/2.
 #[derive(Debug)]
 struct Requests {
-    under_way: BTreeMap<u64, Stage>,
+    under_way: BTreeMap<u64, RequestState>,
     /// The number of the next one.
     next: u64,
     /// When the last one was no longer; before there was one, when the connection began.
@@ -56,7 +56,7 @@ struct Requests {
 
 /// How far a request has come.
 #[derive(Debug)]
-struct Stage {
+struct RequestState {
     /// A method works, or the source of the answer.
     is_at_work: bool,
     /// Not all of it was handed over.
@@ -76,7 +76,7 @@ pub(crate) struct Lenient(pub(crate) Duration);
 
 /// Why a connection is to end.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum End {
+pub(crate) enum ConnectionEnd {
     /// Nothing is asked for.
     Idle,
     /// An answer waits for its client, which does not let it come.
@@ -106,7 +106,7 @@ impl UnderWay {
         let mut requests = self.requests();
         let number = requests.next;
         requests.next += 1;
-        let stage = Stage {
+        let state = RequestState {
             is_at_work: true,
             has_more: true,
             pieces: 0,
@@ -114,7 +114,7 @@ impl UnderWay {
             patience: self.0.patience,
             task: None,
         };
-        requests.under_way.insert(number, stage);
+        requests.under_way.insert(number, state);
         drop(requests);
         let all = self.clone();
         Some(Request { all, number })
@@ -122,7 +122,7 @@ impl UnderWay {
 
     /// Ready when no request has been under way for so long, from now on at the least, or when an answer waits for its client that
     /// cannot be given up alone. Never, if requests come by HTTP/1. Streams whose client does not take their answers are reset.
-    pub(crate) async fn over(&self, time: Duration) -> End {
+    pub(crate) async fn over(&self, time: Duration) -> ConnectionEnd {
         let mut look = Instant::now() + time;
         loop {
             sleep_until(look).await;
@@ -141,32 +141,32 @@ impl UnderWay {
     ///
     /// # Errors
     /// Why the connection is to end.
-    fn look(&self, now: Instant, time: Duration) -> Result<Instant, End> {
+    fn look(&self, now: Instant, time: Duration) -> Result<Instant, ConnectionEnd> {
         let mut tasks = Vec::new();
         let mut next = now + time;
         let mut requests = self.requests();
         if requests.under_way.is_empty() {
             let over = requests.last_ended + time;
             return if over <= now {
-                Err(End::Idle)
+                Err(ConnectionEnd::Idle)
             } else {
                 Ok(over)
             };
         }
-        for stage in requests.under_way.values_mut() {
-            if !stage.waits_for_client() {
+        for state in requests.under_way.values_mut() {
+            if !state.waits_for_client() {
                 continue;
             }
-            if stage.moved + stage.patience > now {
-                next = next.min(stage.moved + stage.patience);
+            if state.moved + state.patience > now {
+                next = next.min(state.moved + state.patience);
                 continue;
             }
-            let task = stage.task.as_ref().and_then(|task| task.get());
+            let task = state.task.as_ref().and_then(|task| task.get());
             // Its end is waited for as long again.
-            stage.moved = now;
+            state.moved = now;
             match task {
                 Some(task) if !task.is_finished() => tasks.push(task.clone()),
-                _ => return Err(End::Stalled),
+                _ => return Err(ConnectionEnd::Stalled),
             }
         }
         drop(requests);
@@ -185,13 +185,13 @@ impl UnderWay {
     }
 
     /// Changes how far a request has come; one of which nothing is left is under way no more.
-    fn change(&self, number: u64, change: impl FnOnce(&mut Stage)) {
+    fn change(&self, number: u64, change: impl FnOnce(&mut RequestState)) {
         let mut requests = self.requests();
-        let Some(stage) = requests.under_way.get_mut(&number) else {
+        let Some(state) = requests.under_way.get_mut(&number) else {
             return;
         };
-        change(stage);
-        if !stage.has_more && stage.pieces == 0 {
+        change(state);
+        if !state.has_more && state.pieces == 0 {
             let ended = requests.under_way.remove(&number);
             requests.last_ended = Instant::now();
             drop(requests);
@@ -200,7 +200,7 @@ impl UnderWay {
     }
 }
 
-impl Stage {
+impl RequestState {
     /// Whether nothing but its client keeps the answer.
     fn waits_for_client(&self) -> bool {
         !self.is_at_work || self.pieces > 0
@@ -219,12 +219,12 @@ impl Request {
     pub(crate) fn answered(self, mut answer: Response) -> Response {
         let lenient = answer.extensions_mut().remove::<Lenient>();
         let task = STREAM.try_with(Arc::clone).ok();
-        self.change(|stage| {
-            stage.is_at_work = false;
-            stage.moved = Instant::now();
-            stage.task = task;
+        self.change(|state| {
+            state.is_at_work = false;
+            state.moved = Instant::now();
+            state.task = task;
             if let Some(Lenient(patience)) = lenient {
-                stage.patience = patience;
+                state.patience = patience;
             }
         });
         let request = Arc::new(self);
@@ -237,14 +237,14 @@ impl Request {
         })
     }
 
-    fn change(&self, change: impl FnOnce(&mut Stage)) {
+    fn change(&self, change: impl FnOnce(&mut RequestState)) {
         self.all.change(self.number, change);
     }
 }
 
 impl Drop for Request {
     fn drop(&mut self) {
-        self.change(|stage| stage.has_more = false);
+        self.change(|state| state.has_more = false);
     }
 }
 
@@ -262,10 +262,10 @@ impl Answer {
     fn piece(&mut self) -> Frame<Bytes> {
         let length = self.rest.len().min(MOST_PIECE_BYTES);
         let bytes = self.rest.split_to(length);
-        self.request.change(|stage| {
-            stage.pieces += 1;
-            stage.is_at_work = false;
-            stage.moved = Instant::now();
+        self.request.change(|state| {
+            state.pieces += 1;
+            state.is_at_work = false;
+            state.moved = Instant::now();
         });
         Frame::data(Bytes::from_owner(Piece {
             bytes,
@@ -290,7 +290,7 @@ impl HttpBody for Answer {
         let polled = Pin::new(&mut answer.body).poll_frame(context);
         match polled {
             Poll::Pending => {
-                answer.request.change(|stage| stage.is_at_work = true);
+                answer.request.change(|state| state.is_at_work = true);
                 Poll::Pending
             }
             Poll::Ready(Some(Ok(frame))) => match frame.into_data() {
@@ -335,9 +335,9 @@ impl AsRef<[u8]> for Piece {
 
 impl Drop for Piece {
     fn drop(&mut self) {
-        self.all.change(self.number, |stage| {
-            stage.pieces -= 1;
-            stage.moved = Instant::now();
+        self.all.change(self.number, |state| {
+            state.pieces -= 1;
+            state.moved = Instant::now();
         });
     }
 }
