@@ -5,6 +5,7 @@ use core::cell::{Cell, RefCell};
 use postcard::ser_flavors::Flavor;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
+use tamtam_wait::nesting::{self, NestingError};
 
 thread_local! {
     /// What was said of a failure last: postcard has no room for texts, and would say less.
@@ -55,6 +56,9 @@ impl Flavor for Appended<'_> {
 
 /// How messages and answers are written on a link. Both of its ends have to say the same.
 ///
+/// A message has at most 128 levels of values in values: an optional one that is there, a list, a tuple, a map, a struct and an enum are a level
+/// each. One that has more comes back as [`NotEncodable`](crate::Refusal::NotEncodable); from a program that sends it all the same it is not read.
+///
 /// # Examples
 ///
 /// ```
@@ -89,7 +93,7 @@ impl Encoding {
     ///
     /// # Errors
     ///
-    /// What the value's own `Serialize` says.
+    /// What the value's own `Serialize` says, or that it is nested too deep.
     #[doc(hidden)]
     pub fn encode<T: Serialize + ?Sized>(
         self,
@@ -99,9 +103,8 @@ impl Encoding {
         match self {
             Encoding::Postcard => encode(value, bytes),
             #[cfg(feature = "json")]
-            Encoding::Json => {
-                serde_json::to_writer(bytes, value).map_err(|error| error.to_string())
-            }
+            Encoding::Json => nesting::serialize(value, &mut serde_json::Serializer::new(bytes))
+                .map_err(|error| error.to_string()),
         }
     }
 
@@ -109,13 +112,18 @@ impl Encoding {
     ///
     /// # Errors
     ///
-    /// If the bytes are no such value, or more than that.
+    /// If the bytes are no such value, or more than that, or one that is nested too deep.
     #[doc(hidden)]
     pub fn decode<T: DeserializeOwned>(self, bytes: &[u8]) -> Result<T, String> {
         match self {
             Encoding::Postcard => decode(bytes),
             #[cfg(feature = "json")]
-            Encoding::Json => serde_json::from_slice(bytes).map_err(|error| error.to_string()),
+            Encoding::Json => {
+                let mut input = serde_json::Deserializer::from_slice(bytes);
+                let value = nesting::deserialize(&mut input).map_err(|error| error.to_string())?;
+                input.end().map_err(|error| error.to_string())?;
+                Ok(value)
+            }
         }
     }
 }
@@ -124,14 +132,16 @@ impl Encoding {
 ///
 /// # Errors
 ///
-/// What the value's own `Serialize` says.
+/// What the value's own `Serialize` says, or that it is nested too deep.
 pub fn encode<T: Serialize + ?Sized>(value: &T, bytes: &mut Vec<u8>) -> Result<(), String> {
     take_said();
     let before = bytes.len();
-    let written = postcard::serialize_with_flavor(value, Appended(bytes));
-    written.map_err(|error| {
+    let mut output = postcard::Serializer {
+        output: Appended(bytes),
+    };
+    nesting::serialize(value, &mut output).map_err(|error| {
         bytes.truncate(before);
-        take_said().unwrap_or_else(|| error.to_string())
+        in_words(error)
     })
 }
 
@@ -139,17 +149,21 @@ pub fn encode<T: Serialize + ?Sized>(value: &T, bytes: &mut Vec<u8>) -> Result<(
 ///
 /// # Errors
 ///
-/// If the bytes are no such value, or more than that.
+/// If the bytes are no such value, or more than that, or one that is nested too deep.
 pub fn decode<T: DeserializeOwned>(bytes: &[u8]) -> Result<T, String> {
     take_said();
     let mut input = postcard::Deserializer::from_bytes(bytes);
-    let value = T::deserialize(&mut input);
-    let value = value.map_err(|error| take_said().unwrap_or_else(|| error.to_string()))?;
+    let value = nesting::deserialize(&mut input).map_err(in_words)?;
     match input.finalize() {
         Ok([]) => Ok(value),
         Ok(rest) => Err(format!("{} bytes are left over", rest.len())),
         Err(error) => Err(error.to_string()),
     }
+}
+
+/// What a failure of postcard says, or what was said of it.
+fn in_words(error: NestingError<postcard::Error>) -> String {
+    take_said().unwrap_or_else(|| error.to_string())
 }
 
 /// Keeps what is said of a failure for the one that encodes or decodes on this thread.

@@ -10,7 +10,7 @@
 // | 3 | context | one wait of a thread or a task: who selects it, and how it sleeps |
 // | 2 | attention, habit, woken, words | the flag of a waiter; how long to look before sleeping; one wait among several of a task; words of other processes to sleep at |
 // | 1 | activity, backoff, fence, futex, giving_way, lone, operation | parts of a wait: an index and a token, processors at work, the asymmetric fence, the system call, whether another thread ran, a single waiter |
-// | 0 | contain, inline, process, seam, strategy | a panic kept in; a value in some words; forks; std or loom; what a user chooses |
+// | 0 | contain, inline, nesting, process, seam, strategy | a panic kept in; a value in some words; values of limited depth; forks; std or loom; what a user chooses |
 
 mod activity;
 mod attention;
@@ -23,6 +23,9 @@ mod habit;
 mod inline;
 mod list;
 mod lone;
+#[cfg(feature = "serde")]
+#[doc(hidden)]
+pub mod nesting;
 mod operation;
 #[cfg(not(tamtam_loom))]
 mod process;

@@ -7,12 +7,14 @@ use std::mem;
 use std::os::fd::{BorrowedFd, OwnedFd};
 use std::time::{Duration, Instant};
 
+use postcard::ser_flavors::{ExtendFlavor, Flavor};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 use tamtam_channel::{
     RecvError, RecvTimeoutError, SendError, SendTimeoutError, TryRecvError, TrySendError,
 };
 use tamtam_wait::Wait;
+use tamtam_wait::nesting;
 
 use super::bytes::{BytesReceiver, BytesSender, named};
 use super::error::{EncodedRecvError, EncodedSendError, LoanError, SendBatchError};
@@ -31,7 +33,7 @@ fn name<T>() -> String {
 
 /// Makes a channel of messages that serde encodes, in new shared memory: with room for so many messages (one at least), each of up to `largest`
 /// bytes when it is encoded (by [postcard](https://docs.rs/postcard), which writes no names). Each takes as much memory as the largest, from the
-/// beginning.
+/// beginning. A message nested deeper than 128 levels is not sent, and not received from a program that sends it all the same.
 ///
 /// Otherwise it is as a [`channel`](crate::channel()) of values: ends in several processes, full, empty, and at a death. Programs on both sides
 /// have the same version of the type.
@@ -157,10 +159,9 @@ impl<T: Serialize> EncodedSender<T> {
         send: impl FnOnce(&[u8]) -> Result<(), LoanError<Empty>>,
         refused: impl FnOnce(Empty, T) -> Refused,
     ) -> Result<(), EncodedSendError<T, Refused>> {
-        let bytes = match postcard::to_allocvec(&message) {
+        let bytes = match encode(&message, Vec::new()) {
             Ok(bytes) => bytes,
-            Err(error) => {
-                let reason = error.to_string();
+            Err(reason) => {
                 return Err(EncodedSendError::NotEncodable { message, reason });
             }
         };
@@ -278,10 +279,10 @@ impl<T: Serialize> EncodedSender<T> {
         let mut sent = 0;
         for message in messages {
             encoded.clear();
-            let error = match postcard::to_extend(&message, mem::take(&mut encoded)) {
-                Err(error) => EncodedSendError::NotEncodable {
+            let error = match encode(&message, mem::take(&mut encoded)) {
+                Err(reason) => EncodedSendError::NotEncodable {
                     message: (),
-                    reason: error.to_string(),
+                    reason,
                 },
                 Ok(bytes) => match batch.send(&bytes) {
                     Ok(()) => {
@@ -589,10 +590,20 @@ fn decoded<T: DeserializeOwned, Refused>(
 
 /// The bytes as a message, once no other process can change them any more.
 fn decode<T: DeserializeOwned, Refused>(bytes: &[u8]) -> Result<T, EncodedRecvError<Refused>> {
-    postcard::from_bytes(bytes).map_err(|error| EncodedRecvError::NotDecodable {
+    let mut input = postcard::Deserializer::from_bytes(bytes);
+    nesting::deserialize(&mut input).map_err(|error| EncodedRecvError::NotDecodable {
         bytes: bytes.len(),
         reason: error.to_string(),
     })
+}
+
+/// The message behind the bytes given; what goes wrong, in words.
+pub(super) fn encode<T: Serialize>(message: &T, bytes: Vec<u8>) -> Result<Vec<u8>, String> {
+    let mut output = postcard::Serializer {
+        output: ExtendFlavor::new(bytes),
+    };
+    nesting::serialize(message, &mut output).map_err(|error| error.to_string())?;
+    output.output.finalize().map_err(|error| error.to_string())
 }
 
 impl<T> fmt::Debug for EncodedReceiver<T> {

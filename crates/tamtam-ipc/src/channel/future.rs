@@ -6,7 +6,7 @@ use tamtam_channel::{RecvError, Sealed, SendError, TryRecvError, TrySendError, W
 
 use super::bytes::{BytesReceiver, BytesSender};
 #[cfg(feature = "serde")]
-use super::encoded::{EncodedReceiver, EncodedSender};
+use super::encoded::{EncodedReceiver, EncodedSender, encode};
 use super::error::LoanError;
 #[cfg(feature = "serde")]
 use super::error::{EncodedRecvError, EncodedSendError};
@@ -200,7 +200,7 @@ impl<T: serde::Serialize + Send> EncodedSender<T> {
     ) -> impl Future<Output = Result<(), EncodedSendError<T, SendError<T>>>> + Unpin + Send + '_
     {
         // What cannot be encoded comes back at the first attempt.
-        let encoded = postcard::to_allocvec(&message).map_err(|error| error.to_string());
+        let encoded = encode(&message, Vec::new());
         let mut unsent = Some((message, encoded));
         Attempts::new(self, move |sender: &EncodedSender<T>| {
             let (message, encoded) = unsent.take()?;

@@ -275,6 +275,71 @@ fn what_serde_cannot_encode_or_decode_is_an_error_and_the_channel_goes_on() {
     assert!(receiver.iter().next().is_none());
 }
 
+#[cfg(feature = "serde")]
+#[test]
+fn a_message_nested_too_deep_is_not_sent_and_not_received() {
+    use serde::{Deserialize, Serialize};
+    use tamtam_ipc::{EncodedRecvError, EncodedSendError, EncodedSender, encoded_channel};
+
+    const WORDS: &str = "it is nested deeper than 128 levels";
+
+    /// Each of them is two levels: itself, and what may be in it.
+    #[derive(Serialize, Deserialize, Debug, PartialEq)]
+    struct Chain {
+        next: Option<Box<Chain>>,
+    }
+
+    fn chain(length: usize) -> Chain {
+        let first = Chain { next: None };
+        (1..length).fold(first, |chain, _| Chain {
+            next: Some(Box::new(chain)),
+        })
+    }
+
+    /// A program that writes what it likes.
+    mod hostile {
+        use serde::{Deserialize, Serialize, Serializer, ser::SerializeTuple};
+
+        #[derive(Deserialize)]
+        pub(super) struct Chain(pub(super) usize);
+
+        impl Serialize for Chain {
+            fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+                let mut bytes = serializer.serialize_tuple(self.0)?;
+                for left in (0..self.0).rev() {
+                    bytes.serialize_element(&u8::from(left > 0))?;
+                }
+                bytes.end()
+            }
+        }
+    }
+
+    let (sender, receiver) = encoded_channel::<Chain>(3, 4 << 20).unwrap();
+    let hostile = EncodedSender::<hostile::Chain>::attach(again(sender.memory())).unwrap();
+    sender.send(chain(64)).unwrap();
+    assert_eq!(receiver.recv(), Ok(chain(64)));
+    let is_refused = |error| match error {
+        EncodedSendError::NotEncodable { message, reason } => {
+            assert_eq!((message, &*reason), (chain(65), WORDS));
+        }
+        other => panic!("{other:?}"),
+    };
+    is_refused(sender.send(chain(65)).unwrap_err());
+    is_refused(futures::executor::block_on(sender.send_async(chain(65))).unwrap_err());
+    assert!(sender.send_many([chain(65)]).is_err());
+    for length in [65, 4 << 20] {
+        hostile.send(hostile::Chain(length)).unwrap();
+        sender.send(chain(1)).unwrap();
+        let reason = WORDS.to_owned();
+        let refused = EncodedRecvError::NotDecodable {
+            bytes: length,
+            reason,
+        };
+        assert_eq!(receiver.recv(), Err(refused));
+        assert_eq!(receiver.recv(), Ok(chain(1)));
+    }
+}
+
 /// A thread that stands for a process that writes anything anywhere. Values may be wrong and channels end; no call crashes, hangs, or
 /// is late.
 #[test]

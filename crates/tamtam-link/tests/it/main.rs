@@ -2,6 +2,7 @@
 
 mod carriers;
 mod cut;
+mod deep;
 mod direct;
 mod fate;
 mod hostile;

@@ -5,6 +5,7 @@ use std::io::Write;
 
 use std::sync::Mutex;
 
+use serde::ser::SerializeTuple;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use tamtam_actor::{Actor, Address, Context, Reply};
 use tamtam_process::{Remote, Workers};
@@ -73,6 +74,36 @@ pub(crate) enum Count {
     CarrierBelow(Reply<String>),
     /// Whether the message was read on the thread that handles it, and whether that is the main thread.
     Threads(ReadOn, Reply<(bool, bool)>),
+    /// Answers by what is nested so deep.
+    Nest(usize, Reply<Nested>),
+}
+
+/// As it is read, a value that may have one, which may have one, and so on. It is written as so many bytes that say so.
+#[derive(Debug)]
+pub(crate) struct Nested(pub(crate) usize);
+
+impl Serialize for Nested {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let mut bytes = serializer.serialize_tuple(self.0 + 1)?;
+        for left in (0..=self.0).rev() {
+            bytes.serialize_element(&u8::from(left > 0))?;
+        }
+        bytes.end()
+    }
+}
+
+impl<'de> Deserialize<'de> for Nested {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        #[derive(Deserialize)]
+        struct Chain(Option<Box<Chain>>);
+
+        let mut chain = Chain::deserialize(deserializer)?;
+        let mut depth = 0;
+        while let Some(next) = chain.0 {
+            (chain, depth) = (*next, depth + 1);
+        }
+        Ok(Nested(depth))
+    }
 }
 
 /// The thread on which it is read.
@@ -200,6 +231,7 @@ impl Actor for Counter {
                 let is_main = rustix::thread::gettid() == rustix::process::getpid();
                 reply.send((thread == std::thread::current().id(), is_main));
             }
+            Count::Nest(depth, reply) => reply.send(Nested(depth)),
             Count::AskBack(to, reply) => reply.send(to.ask(|reply| reply).unwrap()),
             Count::Bytes(bytes, reply) => reply.send(bytes),
             Count::PanicOn(name) => {

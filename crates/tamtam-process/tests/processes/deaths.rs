@@ -29,6 +29,7 @@ crate::tests! { "deaths":
     it_does_not_outlive_its_parent
     a_message_that_waits_behind_a_hold_is_innocent
     random_kills_lose_nothing_in_silence
+    an_answer_nested_too_deep_harms_neither_side
 }
 
 /// The letters that are told of an actor from now on.
@@ -438,4 +439,23 @@ fn random_kills_lose_nothing_in_silence() {
         letters.len(),
         failed.lock().unwrap()
     );
+}
+
+fn an_answer_nested_too_deep_harms_neither_side() {
+    let (counter, handle) = Process::spawner().spawn_with_handle::<Counter>(3).unwrap();
+    let nested = |depth| counter.ask(|reply| Count::Nest(depth, reply));
+    assert_eq!(nested(100).unwrap().0, 100);
+    match nested(4 << 20) {
+        Err(AskError::NotDecodable(failure)) => {
+            assert!(
+                failure
+                    .text()
+                    .ends_with("it is nested deeper than 128 levels"),
+                "{failure:?}"
+            );
+        }
+        other => panic!("{other:?}"),
+    }
+    assert_eq!(counter.ask(Count::Read), Ok(3));
+    assert_eq!(handle.restarts(), 0);
 }

@@ -1,7 +1,8 @@
 //! Any bytes as the other side of a link with live actors: no panic, no wait, no more memory than was sent; a link that ends says why, and
-//! nothing is left of it then. Also where what the other side's root is sent is kept for another process, which takes the place of the first.
+//! nothing is left of it then; no message is nested deeper than a stack has room for. Also where what the other side's root is sent is kept for
+//! another process, which takes the place of the first.
 
-use std::cell::RefCell;
+use std::cell::{Cell, RefCell};
 use std::rc::Rc;
 use std::time::Duration;
 
@@ -24,12 +25,33 @@ enum Message {
     Ask(Address<Message>),
     Fail,
     New(Reply<Address<Message>>),
+    Tree(Tree),
+}
+
+#[derive(Serialize, Deserialize)]
+enum Tree {
+    Leaf,
+    Node(Vec<Tree>),
+}
+
+/// As the message is a level, and a node is two.
+const DEEPEST_TREE: usize = 64;
+
+impl Tree {
+    fn depth(&self) -> usize {
+        match self {
+            Tree::Leaf => 0,
+            Tree::Node(trees) => 1 + trees.iter().map(Tree::depth).max().unwrap_or_default(),
+        }
+    }
 }
 
 struct Subject {
     kept: Rc<RefCell<Vec<Address<Message>>>>,
     /// Given to who asks for a new one.
     other: Option<Address<Message>>,
+    /// How deep a tree there was.
+    deepest: Rc<Cell<usize>>,
 }
 
 impl Actor for Subject {
@@ -58,6 +80,7 @@ impl Actor for Subject {
                 Some(other) => reply.send(other.clone()),
                 None => drop(reply),
             },
+            Message::Tree(tree) => self.deepest.set(self.deepest.get().max(tree.depth())),
         }
     }
 }
@@ -155,9 +178,14 @@ pub fn run(bytes: &[u8]) {
     };
     let mut frame = Frame::new();
     let kept = Rc::new(RefCell::new(Vec::new()));
+    let deepest = Rc::new(Cell::new(0));
     let subject = |other| {
-        let kept = Rc::clone(&kept);
-        frame.spawner().spawn(Subject { kept, other })
+        let (kept, deepest) = (Rc::clone(&kept), Rc::clone(&deepest));
+        frame.spawner().spawn(Subject {
+            kept,
+            other,
+            deepest,
+        })
     };
     let other = subject(None);
     let actor = subject(Some(other.clone()));
@@ -227,5 +255,6 @@ pub fn run(bytes: &[u8]) {
     let mut asked = std::pin::pin!(asked);
     let mut context = std::task::Context::from_waker(std::task::Waker::noop());
     assert!(asked.as_mut().poll(&mut context).is_ready());
+    assert!(deepest.get() <= DEEPEST_TREE, "nested {}", deepest.get());
     drop(kept.take());
 }
