@@ -72,7 +72,7 @@ impl Core {
         let is_news = orphan.is_some() || state.exports.tell_once(number) == Some(true);
         if state.end.is_none() && is_news {
             let had_outgoing = state.has_outgoing();
-            Frame::Ended(number, end).write(&mut state.outgoing);
+            state.write(&Frame::Ended(number, end));
             self.written(state, had_outgoing);
         } else {
             drop(state);

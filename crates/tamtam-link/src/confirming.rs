@@ -26,7 +26,7 @@ impl Core {
             |_| true,
             |state| {
                 let waiting = state.outgoing.len();
-                Frame::Confirm(actor, count).write(&mut state.outgoing);
+                state.write(&Frame::Confirm(actor, count));
                 if waiting <= MOST_MOVED && state.has_said_hello {
                     let length = state.outgoing.len() - waiting;
                     state.outgoing.rotate_right(length);

@@ -20,7 +20,7 @@ use crate::descriptors::{Attached, Lent, Lot, Ways};
 use crate::direct::DirectOutlet;
 use crate::ending::lost;
 use crate::error::LinkEnd;
-use crate::frame::{Frame, ROOT};
+use crate::frame::{Frame, LEAST_FRAME, ROOT};
 use crate::links::Links;
 use crate::root_log::RootLog;
 use crate::seats::{self, Seats};
@@ -204,7 +204,7 @@ impl Core {
             log: parts.keeps_root.then(RootLog::default),
             ..State::default()
         };
-        hello.write(&mut state.outgoing);
+        state.write(hello);
         Arc::new_cyclic(|this| Core {
             this: Weak::clone(this),
             longest_frame: parts.longest_frame,
@@ -303,13 +303,13 @@ impl Core {
 
     /// Writes a frame, unless the link has ended.
     pub(crate) fn write(&self, frame: &Frame<'_>) {
-        self.say(|_| true, |state| frame.write(&mut state.outgoing));
+        self.say(|_| true, |state| state.write(frame));
     }
 
     /// Writes a frame to the process of that generation, unless that or the link has ended.
     pub(crate) fn write_of(&self, generation: u64, frame: &Frame<'_>) {
         let is_now = |core: &Self| core.generation() == generation;
-        self.say(is_now, |state| frame.write(&mut state.outgoing));
+        self.say(is_now, |state| state.write(frame));
     }
 
     /// Says something, if it is still of use and the link has not ended.
@@ -504,7 +504,7 @@ impl Core {
             {
                 log.stop();
             }
-            Frame::Stop(number).write(&mut state.outgoing);
+            state.write(&Frame::Stop(number));
         });
     }
 
@@ -514,7 +514,7 @@ impl Core {
             |core| core.is_there(number, generation),
             |state| match &mut state.log {
                 Some(log) if number == ROOT => log.finish(),
-                _ => Frame::Finish(number).write(&mut state.outgoing),
+                _ => state.write(&Frame::Finish(number)),
             },
         );
     }
@@ -541,7 +541,7 @@ impl Core {
                 }
                 match &mut state.log {
                     Some(log) if number == ROOT => log.release(times),
-                    _ => Frame::Release(number, times).write(&mut state.outgoing),
+                    _ => state.write(&Frame::Release(number, times)),
                 }
             },
         );
@@ -613,8 +613,15 @@ impl Flush for Core {
 }
 
 impl State {
+    /// Appends a frame that is no message and no answer.
+    pub(crate) fn write(&mut self, frame: &Frame<'_>) {
+        let most = self.longest_there.map(usize::try_from);
+        let most = most.map_or(LEAST_FRAME, |most| most.unwrap_or(usize::MAX));
+        frame.write_within(most, &mut self.outgoing);
+    }
+
     fn write_failed(&mut self, reply: u64, failure: FarFailure) {
-        Frame::Failed(reply, failure).write(&mut self.outgoing);
+        self.write(&Frame::Failed(reply, failure));
         self.answered |= seats::seat_of(reply);
     }
 

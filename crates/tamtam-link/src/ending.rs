@@ -53,9 +53,9 @@ impl Core {
         let mut unsent = Vec::new();
         match &why {
             // What is outgoing still goes.
-            LinkEnd::Closed => Frame::Goodbye("it was closed").write(&mut state.outgoing),
+            LinkEnd::Closed => state.write(&Frame::Goodbye("it was closed")),
             LinkEnd::Protocol(text) | LinkEnd::Refused(text) => {
-                Frame::Goodbye(text).write(&mut state.outgoing);
+                state.write(&Frame::Goodbye(text));
             }
             LinkEnd::Goodbye(_) | LinkEnd::Lost(_) | LinkEnd::Unread(_) => {
                 state.outgoing = Vec::new();
@@ -127,13 +127,13 @@ impl Core {
         state_now.longest_there = None;
         state_now.root_end = None;
         let actors = state_now.take_actors(|number| number != ROOT);
-        hello.write(&mut state_now.outgoing);
+        state_now.write(hello);
         if state_now.watched.contains_key(&ROOT) {
-            Frame::Watch(ROOT).write(&mut state_now.outgoing);
+            state_now.write(&Frame::Watch(ROOT));
         }
         // It may have been said to the one that has died.
         if state_now.log.as_ref().is_some_and(RootLog::is_to_stop) {
-            Frame::Stop(ROOT).write(&mut state_now.outgoing);
+            state_now.write(&Frame::Stop(ROOT));
         }
         let linked = state_now.link_again(&root);
         drop(state);

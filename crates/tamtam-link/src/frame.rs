@@ -8,8 +8,10 @@ use tamtam_actor::link::{Encoding, FarEnd, FarFailure, Probe};
 use crate::bytes::{Input, LONGEST_NUMBER, Result, put_number, put_text};
 use crate::error::LinkEnd;
 
+mod cut;
 mod reason;
 
+use cut::{cut_end, cut_failure, cut_text};
 use reason::{put_end, put_failure, read_end, read_failure};
 
 /// With what a link begins.
@@ -20,6 +22,8 @@ pub(crate) const VERSION: u64 = 3;
 pub(crate) const ROOT: u64 = 0;
 /// The bytes of a frame's length, which come first.
 pub(crate) const LENGTH: usize = 4;
+/// Every side takes frames of so many bytes.
+pub(crate) const LEAST_FRAME: usize = 2 << 10;
 /// The bytes before the payload of a message to the root that has nothing beside it.
 pub(crate) const PLAIN_HEAD: usize = LENGTH + 4;
 
@@ -182,7 +186,7 @@ pub(crate) struct LinkMade<'a> {
     pub(crate) name: &'a str,
 }
 
-/// The name of an actor that is linked takes no more bytes.
+/// The name of an actor that is linked, or that a probe has come by, takes no more bytes.
 pub(crate) const LONGEST_NAME: usize = 1 << 10;
 
 const HELLO: u8 = 1;
@@ -244,7 +248,7 @@ impl Frame<'_> {
                 put_number(probe.wait, bytes);
                 put_number(probe.path.len() as u64, bytes);
                 for name in &probe.path {
-                    put_text(name, bytes);
+                    put_text(cut_name(name), bytes);
                 }
             }
             Frame::Watch(actor) => put_actor(WATCH, *actor, bytes),
@@ -280,6 +284,49 @@ impl Frame<'_> {
             }
         }
         put_length(start, bytes);
+    }
+
+    /// As [`write`](Frame::write), within what the other side takes: of what is said for people as much goes as has room in so many bytes. A
+    /// message or an answer, of which all has to go, is refused before if it has more.
+    pub(crate) fn write_within(&self, most: usize, bytes: &mut Vec<u8>) {
+        let start = bytes.len();
+        self.write(bytes);
+        if bytes.len() - start - LENGTH <= most {
+            return;
+        }
+        bytes.truncate(start);
+        // What else is in such a frame: its kind, that of a reason, and numbers.
+        let room = most.saturating_sub(2 + 5 * LONGEST_NUMBER);
+        match self {
+            Frame::Hello(hello) => {
+                let room = room.saturating_sub(MAGIC.len()) / 2;
+                let root = hello
+                    .root
+                    .map(|(root, window)| (cut_text(root, room), window));
+                Frame::Hello(Hello {
+                    program: &cut_text(hello.program, room),
+                    root: root.as_ref().map(|(root, window)| (&**root, *window)),
+                    ..*hello
+                })
+                .write(bytes);
+            }
+            Frame::Failed(reply, failure) => {
+                Frame::Failed(*reply, cut_failure(failure, room)).write(bytes);
+            }
+            Frame::Ended(actor, end) => Frame::Ended(*actor, cut_end(end, room)).write(bytes),
+            Frame::Goodbye(words) => Frame::Goodbye(&cut_text(words, room)).write(bytes),
+            Frame::Link(made) => {
+                let name = &cut_text(made.name, room);
+                Frame::Link(LinkMade { name, ..*made }).write(bytes);
+            }
+            Frame::Probe(actor, probe) => {
+                let room = room / probe.path.len().max(1);
+                let name = |name: &String| cut_text(name, room.saturating_sub(2)).into_owned();
+                let path = probe.path.iter().map(name).collect();
+                Frame::Probe(*actor, Probe { path, ..*probe }).write(bytes);
+            }
+            _ => self.write(bytes),
+        }
     }
 
     /// Reads a frame, without its length.
@@ -413,7 +460,7 @@ fn read_link<'a>(input: &mut Input<'a>) -> Result<LinkMade<'a>> {
     Ok(made)
 }
 
-/// What of a name goes with a link.
+/// What of a name goes with a link, or is kept of one with a probe.
 pub(crate) fn cut_name(name: &str) -> &str {
     let mut end = name.len().min(LONGEST_NAME);
     while !name.is_char_boundary(end) {
@@ -426,11 +473,18 @@ fn read_probe(input: &mut Input<'_>) -> Result<Probe> {
     let process = input.number("the process that a probe is from")?;
     let wait = input.number("the wait that it is from")?;
     let count = input.count(1, "the way that it has come")?;
-    let path = (0..count).map(|_| input.text("a name on its way").map(str::to_owned));
+    let mut path = Vec::new();
+    for hop in 0..count {
+        let name = input.text("a name on its way")?;
+        // One that has come so far goes no further.
+        if hop < Probe::MOST_HOPS as u64 {
+            path.push(cut_name(name).to_owned());
+        }
+    }
     Ok(Probe {
         process,
         wait,
-        path: path.collect::<Result<_>>()?,
+        path,
     })
 }
 
@@ -664,6 +718,79 @@ mod tests {
             bytes.push(0);
             assert!(Frame::read(&bytes[LENGTH..]).is_err() || is_open);
         }
+    }
+
+    #[test]
+    fn what_is_said_for_people_is_cut_to_what_the_other_side_takes() {
+        let long = "ä".repeat(1 << 20);
+        let name = || Some(long.clone());
+        let probe = |hops| Probe {
+            process: u64::MAX,
+            wait: u64::MAX,
+            path: vec![long.clone(); hops],
+        };
+        let linked = |names| FarEnd::Linked(names, Box::new(FarEnd::GaveUp(3, long.clone())));
+        let frames = [
+            Frame::Hello(Hello {
+                program: &long,
+                most: u64::MAX,
+                encoding: 0,
+                root: Some((&long, u64::MAX)),
+            }),
+            Frame::Failed(u64::MAX, FarFailure::Panicked(name(), long.clone())),
+            Frame::Failed(7, FarFailure::NotDecodable(Fate::Begun, long.clone())),
+            Frame::Failed(7, FarFailure::NotEncodable(Fate::Begun, long.clone())),
+            Frame::Failed(7, FarFailure::TooLarge(Fate::Begun, long.clone())),
+            Frame::Failed(7, FarFailure::Other(Fate::Begun, long.clone())),
+            Frame::Ended(u64::MAX, FarEnd::Panicked(long.clone())),
+            Frame::Ended(3, FarEnd::GaveUp(u32::MAX, long.clone())),
+            Frame::Ended(3, FarEnd::LinkLost(long.clone())),
+            Frame::Ended(u64::MAX, linked(vec![name(); FarEnd::MOST_LINKED])),
+            Frame::Ended(u64::MAX, linked(vec![None; FarEnd::MOST_LINKED])),
+            Frame::Goodbye(&long),
+            Frame::Link(LinkMade {
+                number: u64::MAX,
+                actor: u64::MAX,
+                linker: u64::MAX,
+                name: cut_name(&long),
+            }),
+            Frame::Probe(u64::MAX, probe(1)),
+            Frame::Probe(u64::MAX, probe(Probe::MOST_HOPS)),
+        ];
+        for most in [LEAST_FRAME, 5_000, 1 << 16] {
+            for frame in &frames {
+                let mut bytes = b"before".to_vec();
+                frame.write_within(most, &mut bytes);
+                let bytes = &bytes[6 + LENGTH..];
+                assert!(bytes.len() <= most, "{} of {most} bytes", bytes.len());
+                let read = Frame::read(bytes).unwrap();
+                assert_eq!(std::mem::discriminant(&read), std::mem::discriminant(frame));
+                let is_cut = bytes.windows(3).any(|end| end == "…".as_bytes());
+                // A name is cut in silence to what any may take.
+                let is_name = matches!(frame, Frame::Link(_) | Frame::Probe(..));
+                assert!(is_cut || is_name, "{most}");
+            }
+        }
+        for frame in all() {
+            let (mut within, mut whole) = (Vec::new(), Vec::new());
+            frame.write_within(LEAST_FRAME, &mut within);
+            frame.write(&mut whole);
+            assert_eq!(within, whole);
+        }
+    }
+
+    #[test]
+    fn of_the_way_of_a_probe_no_more_is_kept_than_it_may_go() {
+        let mut bytes = vec![PROBE, 3, 1, 1];
+        let names = 100_000;
+        put_number(names + 1, &mut bytes);
+        put_text(&"x".repeat(100_000), &mut bytes);
+        bytes.extend([1, b'x'].repeat(names as usize));
+        let Frame::Probe(3, probe) = Frame::read(&bytes).unwrap() else {
+            panic!("it is a probe");
+        };
+        assert_eq!(probe.path.len(), Probe::MOST_HOPS);
+        assert_eq!(probe.path[0].len(), LONGEST_NAME);
     }
 
     #[test]

@@ -15,7 +15,7 @@ use crate::core::{Cells, Core, FarName, Parts, SendAtOnce, WhileWaiting};
 use crate::descriptors::Attached;
 use crate::direct::DirectOutlet;
 use crate::error::LinkEnd;
-use crate::frame::{Frame, Hello, ROOT, encoding_number};
+use crate::frame::{Frame, Hello, LEAST_FRAME, ROOT, encoding_number};
 use crate::inbound::Inbound;
 use crate::seats::Seats;
 use crate::untrusted::Untrusted;
@@ -358,10 +358,11 @@ impl LinkBuilder {
         self
     }
 
-    /// The longest frame, in bytes, that is taken and sent: 16 MiB unless it is said. A message that would take more is
-    /// refused with [`TooLarge`](tamtam_actor::Refusal::TooLarge); one that comes nevertheless ends the link.
+    /// The longest frame, in bytes, that is taken and sent: 16 MiB unless it is said, and 2 KiB at least. A message that would take more is
+    /// refused with [`TooLarge`](tamtam_actor::Refusal::TooLarge); one that comes nevertheless ends the link. What is said for people, such as
+    /// the text of a panic, is cut to what the other side takes, and ends with `…` then.
     pub fn longest_frame(mut self, bytes: usize) -> Self {
-        self.longest_frame = bytes.clamp(1 << 10, u32::MAX as usize);
+        self.longest_frame = bytes.clamp(LEAST_FRAME, u32::MAX as usize);
         self
     }
 

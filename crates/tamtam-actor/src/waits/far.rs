@@ -17,9 +17,6 @@ use crate::id::{ActorId, ActorTable, Called, NumberHasher, name_of};
 pub(crate) const FIRST_PROBE: Duration = Duration::from_millis(200);
 /// And so long after a probe the next one at most.
 pub(crate) const LONGEST_PAUSE: Duration = Duration::from_secs(10);
-/// No probe goes further: what has so many members is found by one of the others, or is no circle but an attack.
-const MOST_HOPS: usize = 64;
-
 /// A probe on its way.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[doc(hidden)]
@@ -30,6 +27,11 @@ pub struct Probe {
     pub wait: u64,
     /// The actors that wait, each for the next one, for people to read.
     pub path: Vec<String>,
+}
+
+impl Probe {
+    /// No probe goes further: what has so many members is found by one of the others, or is no circle but an attack.
+    pub const MOST_HOPS: usize = 64;
 }
 
 /// An actor in another process, for which actors here wait.
@@ -164,7 +166,7 @@ fn note(mut probe: Probe, way: &[ActorId]) {
 
 /// A probe has come to this actor.
 pub(crate) fn arrived(at: ActorId, probe: Probe) {
-    if probe.path.len() >= MOST_HOPS {
+    if probe.path.len() >= Probe::MOST_HOPS {
         return;
     }
     let is_own = probe.process == own_process();
@@ -179,6 +181,10 @@ pub(crate) fn arrived(at: ActorId, probe: Probe) {
         reached.far
     };
     for (far, way) in far {
+        // There it would go no further.
+        if probe.path.len() + way.len() >= Probe::MOST_HOPS {
+            continue;
+        }
         let mut path = probe.path.clone();
         path.extend(way.into_iter().map(shown));
         far.probe(Probe {

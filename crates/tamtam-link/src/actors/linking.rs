@@ -41,7 +41,7 @@ impl Core {
             if cells.iter().all(|known| !Arc::ptr_eq(known, cell)) {
                 cells.push(Arc::clone(cell));
                 if cells.len() == 1 {
-                    Frame::Watch(number).write(&mut state.outgoing);
+                    state.write(&Frame::Watch(number));
                 }
             }
         } else if let Some(cells) = state.watched.get_mut(&number) {
@@ -49,7 +49,7 @@ impl Core {
             cells.retain(|known| !Arc::ptr_eq(known, cell));
             if cells.is_empty() {
                 state.watched.remove(&number);
-                Frame::Unwatch(number).write(&mut state.outgoing);
+                state.write(&Frame::Unwatch(number));
             }
         }
         self.written(state, had_outgoing);
@@ -123,7 +123,7 @@ impl Core {
             |state| {
                 if let Some(linked) = state.links.remove(key) {
                     let (maker, number) = linked.name();
-                    Frame::Unlink(maker, number).write(&mut state.outgoing);
+                    state.write(&Frame::Unlink(maker, number));
                 }
             },
         );
@@ -160,7 +160,7 @@ impl Core {
                 };
                 state.links.remove(key);
                 if is_news {
-                    Frame::Ended(own, end).write(&mut state.outgoing);
+                    state.write(&Frame::Ended(own, end));
                 }
             },
         );
@@ -194,7 +194,7 @@ impl Core {
                 if !state.exports.knows(actor) && !state.links.knows(actor) {
                     let text = "its last address was given up before its end was asked for";
                     let end = FarEnd::LinkLost(text.to_owned());
-                    Frame::Ended(actor, end).write(&mut state.outgoing);
+                    state.write(&Frame::Ended(actor, end));
                 }
             },
         );
@@ -215,7 +215,7 @@ impl State {
             linker: own,
             name: name.map(cut_name).unwrap_or_default(),
         };
-        Frame::Link(made).write(&mut self.outgoing);
+        self.write(&Frame::Link(made));
         self.links.add(tie, own, None);
     }
 
@@ -237,8 +237,8 @@ impl State {
             linker,
             name,
         };
-        Frame::Link(made).write(&mut self.outgoing);
-        Frame::Ended(linker, end.clone()).write(&mut self.outgoing);
+        self.write(&Frame::Link(made));
+        self.write(&Frame::Ended(linker, end.clone()));
     }
 
     /// Says to another process with what its root is linked; what was linked with others of the last process is no more. What is kept is

@@ -11,6 +11,7 @@ mod json;
 mod left;
 mod links_at_once;
 mod links_in_order;
+mod long;
 mod next_process;
 mod release;
 mod seats;

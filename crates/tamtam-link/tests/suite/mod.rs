@@ -26,11 +26,14 @@ fn on_each(test: impl Fn(Pair)) {
     }
 }
 
+/// What takes longer never comes.
+pub(crate) const LONG: Duration = Duration::from_secs(20);
+
 /// Until it holds, which it does at once or soon.
 pub(crate) fn until(what: &str, mut holds: impl FnMut() -> bool) {
     let start = Instant::now();
     while !holds() {
-        assert!(start.elapsed() < Duration::from_secs(20), "{what}");
+        assert!(start.elapsed() < LONG, "{what}");
         std::thread::yield_now();
     }
 }

@@ -74,6 +74,8 @@ pub(crate) enum Count {
     CarrierBelow(Reply<String>),
     /// Whether the message was read on the thread that handles it, and whether that is the main thread.
     Threads(ReadOn, Reply<(bool, bool)>),
+    /// Panics with a text of so many bytes, which is not printed.
+    FailAt(usize),
     /// Answers by what is nested so deep.
     Nest(usize, Reply<Nested>),
 }
@@ -231,6 +233,7 @@ impl Actor for Counter {
                 let is_main = rustix::thread::gettid() == rustix::process::getpid();
                 reply.send((thread == std::thread::current().id(), is_main));
             }
+            Count::FailAt(bytes) => std::panic::resume_unwind(Box::new("x".repeat(bytes))),
             Count::Nest(depth, reply) => reply.send(Nested(depth)),
             Count::AskBack(to, reply) => reply.send(to.ask(|reply| reply).unwrap()),
             Count::Bytes(bytes, reply) => reply.send(bytes),

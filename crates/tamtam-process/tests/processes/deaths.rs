@@ -30,6 +30,7 @@ crate::tests! { "deaths":
     a_message_that_waits_behind_a_hold_is_innocent
     random_kills_lose_nothing_in_silence
     an_answer_nested_too_deep_harms_neither_side
+    a_panic_whose_text_is_longer_than_a_frame_is_one
 }
 
 /// The letters that are told of an actor from now on.
@@ -458,4 +459,16 @@ fn an_answer_nested_too_deep_harms_neither_side() {
     }
     assert_eq!(counter.ask(Count::Read), Ok(3));
     assert_eq!(handle.restarts(), 0);
+}
+
+fn a_panic_whose_text_is_longer_than_a_frame_is_one() {
+    let (counter, handle) = Process::spawner().spawn_with_handle::<Counter>(3).unwrap();
+    let (_watch, letters) = letters_of(&counter);
+    counter.tell(Count::Add(4)).unwrap();
+    counter.tell(Count::FailAt(20 << 20)).unwrap();
+    assert_eq!(counter.ask(Count::Read), Ok(3));
+    assert_eq!(handle.restarts(), 1);
+    let letters = letters.lock().unwrap();
+    let whys: Vec<_> = letters.iter().map(|letter| letter.why).collect();
+    assert_eq!(whys, [Loss::Panicked]);
 }

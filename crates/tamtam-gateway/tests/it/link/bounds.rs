@@ -166,13 +166,13 @@ fn a_message_that_is_too_large_comes_back_at_each_side() {
         let pool = Pool::new();
         let server = Running::of(gateway(&pool).limits(limits())).await;
         // What the page takes is less than what the server does.
-        let builder = Link::builder().longest_frame(2_000);
+        let builder = Link::builder().longest_frame(2_048);
         let page = Page::of(&server, "/link/counter", &[PROTOCOL], builder).await;
         let root = page.root();
         let (own, told) = listener::<String>(&pool);
         for (letters, outcome) in [
             (1_900, "told"),
-            (2_100, "the link carries 2000 at once"),
+            (2_100, "the link carries 2048 at once"),
             (1_900, "told"),
         ] {
             let own = own.clone();
