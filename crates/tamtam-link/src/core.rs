@@ -86,6 +86,8 @@ pub(crate) struct State {
     /// Questions in what is outgoing: their replies.
     pub(crate) unasked: Vec<u64>,
     pub(crate) end: Option<LinkEnd>,
+    /// How the process there has broken the protocol, if that is for what begins another one.
+    pub(crate) violation: Option<Arc<str>>,
     /// The longest frame that the other side takes, once it has said so.
     pub(crate) longest_there: Option<u64>,
     pub(crate) exports: Exports,
@@ -576,6 +578,21 @@ impl Core {
         for cell in watched.iter().flatten().chain(known) {
             cell.end(end.clone().heard());
         }
+    }
+
+    /// What has come is the end of the link. But where another process may take the place of the one there, it has failed by breaking the
+    /// protocol: what follows from that is for its owner to say. One that has not said hello is of another build, as the next one would be.
+    pub(crate) fn end_received(&self, end: &LinkEnd, is_greeted: bool) {
+        if let LinkEnd::Protocol(text) = end
+            && is_greeted
+        {
+            let mut state = self.lock();
+            if state.log.is_some() && state.end.is_none() {
+                state.violation.get_or_insert_with(|| Arc::clone(text));
+                return;
+            }
+        }
+        self.end(end.clone());
     }
 
     /// Whether the link has ended, or the root of this side has.

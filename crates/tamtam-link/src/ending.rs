@@ -124,6 +124,7 @@ impl Core {
         let lent = std::mem::replace(&mut state_now.lent, kept_lent);
         let mut left = state_now.take_left(true);
         state_now.pending = kept_pending;
+        state_now.violation = None;
         state_now.longest_there = None;
         state_now.root_end = None;
         let actors = state_now.take_actors(|number| number != ROOT);

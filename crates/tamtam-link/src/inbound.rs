@@ -37,6 +37,8 @@ pub struct Inbound {
     /// The beginning of a frame that has not come as a whole.
     partial: Vec<u8>,
     is_greeted: bool,
+    /// Nothing is taken any more of what comes from that process, for this reason.
+    is_over: Option<LinkEnd>,
     /// Descriptors that have come with bytes of the frame that has not come as a whole, or is being taken.
     loose: Vec<TakenDescriptor>,
     /// Gives descriptors that do not come with the bytes.
@@ -205,6 +207,7 @@ impl Inbound {
             core,
             partial: Vec::new(),
             is_greeted: false,
+            is_over: None,
             loose: Vec::new(),
             fetch: None,
             arrived: None,
@@ -240,7 +243,8 @@ impl Inbound {
         self.last = None;
         self.ask_for_receipts();
         if let Err(end) = &received {
-            self.core.end(end.clone());
+            self.core.end_received(end, self.is_greeted);
+            self.is_over = Some(end.clone());
         }
         received
     }
@@ -259,6 +263,9 @@ impl Inbound {
         bytes: &mut &[u8],
         mut descriptors: Vec<TakenDescriptor>,
     ) -> Result<(), LinkEnd> {
+        if let Some(end) = &self.is_over {
+            return Err(end.clone());
+        }
         if self.core.is_over()
             && let Some(end) = &self.core.lock().end
         {
@@ -358,8 +365,8 @@ impl Inbound {
             if self.is_greeted {
                 return Err(LinkEnd::protocol("it has said hello twice".to_owned()));
             }
-            self.is_greeted = true;
             self.agree(hello.encoding)?;
+            self.is_greeted = true;
             let root = hello.root.map(|(_, window)| window);
             self.core.greeted(hello.most, root);
             return Ok(());

@@ -173,6 +173,14 @@ impl Link {
         self.core.lock().end.clone()
     }
 
+    /// How the process at the other side has broken the protocol, of a link that [begins again](Link::begin_again): what comes from it is not
+    /// taken any more, and the link goes on with the next one.
+    #[doc(hidden)]
+    #[must_use]
+    pub fn violation(&self) -> Option<Arc<str>> {
+        self.core.lock().violation.clone()
+    }
+
     /// Ends the link from this side: says goodbye, fails what is asked, and tells those who watch actors there. Only the first
     /// end counts.
     pub fn close(&self) {

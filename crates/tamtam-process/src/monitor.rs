@@ -375,6 +375,10 @@ impl Monitor {
             self.courier.write_to(outgoing);
             self.reading.read_all(incoming, inbound);
         }
+        // What it does further is not heard.
+        if self.link.violation().is_some() {
+            self.shared.kill();
+        }
         // Its memory may take long to be freed. How far it has got is known once its main thread runs no more.
         let early = self.shared.pid().and_then(ending_soon);
         let end = early.unwrap_or_else(|| self.reap());
@@ -446,9 +450,13 @@ impl Monitor {
             return None;
         }
         let (done, begun) = progress.read();
-        let why = match self.link.root_end() {
-            Some(reason) => reason,
-            None => EndReason::ProcessEnded(end),
+        let why = match (self.link.root_end(), self.link.violation()) {
+            (Some(reason), _) => reason,
+            (None, Some(text)) => EndReason::Panicked(
+                format!("its process was killed, since it does not keep to the protocol: {text}")
+                    .into(),
+            ),
+            (None, None) => EndReason::ProcessEnded(end),
         };
         self.decide(Death { done, begun, why })
     }

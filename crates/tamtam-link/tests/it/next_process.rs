@@ -3,7 +3,7 @@
 use std::sync::mpsc;
 
 use tamtam_actor::{Address, AskError, Budget, EndReason, Fate, Frame, ProcessEnd, Reply};
-use tamtam_link::{Death, Inbound, Link};
+use tamtam_link::{Death, Inbound, Link, LinkEnd};
 
 use crate::suite::partners::{Bond, Partner, chain, partner};
 
@@ -295,4 +295,46 @@ fn what_was_written_to_a_process_that_is_given_up_has_no_known_fate() {
         .collect();
     fates.sort_by_key(|fate| *fate == Fate::Unknown);
     assert_eq!(fates, [Fate::NotBegun, Fate::Unknown]);
+}
+
+#[test]
+fn a_process_that_breaks_the_protocol_has_failed_and_the_next_one_goes_on() {
+    let (parent, mut to_parent) = Link::builder().keep_root().build(|| {});
+    let far = parent.root::<Bond>();
+    let here =
+        |sender: mpsc::Sender<_>| Bond::Here(Reply::to(move |answer| sender.send(answer).unwrap()));
+    let (sender, answers) = mpsc::channel();
+    let mut worker = Worker::new();
+    for _ in 0..3 {
+        far.tell(here(sender.clone())).unwrap();
+    }
+    worker.take(&parent, 1);
+    worker.tell(&mut to_parent);
+    assert_eq!(answers.try_recv(), Ok(Ok(())));
+    // No frame is of this kind.
+    let end = to_parent.receive(b"\x01\0\0\0\x63").unwrap_err();
+    assert_eq!(end, LinkEnd::Protocol("no frame is of kind 99".into()));
+    assert_eq!(
+        parent.violation().as_deref(),
+        Some("no frame is of kind 99")
+    );
+    assert_eq!(parent.ended(), None);
+    // What it says further is not heard.
+    assert_eq!(to_parent.receive(b"\x01\0\0\0\x63"), Err(end));
+    // It had begun the second.
+    let mut to_parent = parent.begin_again(death(1, 2)).unwrap();
+    assert_eq!(parent.violation(), None);
+    assert_eq!(
+        answers.try_recv(),
+        Ok(Err(AskError::ProcessEnded(ProcessEnd::Killed(9))))
+    );
+    assert_eq!(far.lost(), 1);
+    let mut next = Worker::new();
+    next.take(&parent, 1);
+    next.tell(&mut to_parent);
+    assert_eq!(answers.try_recv(), Ok(Ok(())));
+    // One that is of another build from the beginning has no next one.
+    let mut to_parent = parent.begin_again(death(1, 1)).unwrap();
+    let end = to_parent.receive(b"\x01\0\0\0\x63").unwrap_err();
+    assert_eq!(parent.ended(), Some(end));
 }

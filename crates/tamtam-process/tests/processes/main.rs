@@ -5,6 +5,8 @@ mod actors;
 #[cfg(target_os = "linux")]
 mod deaths;
 #[cfg(target_os = "linux")]
+mod garbled;
+#[cfg(target_os = "linux")]
 mod idle;
 #[cfg(target_os = "linux")]
 mod interrupted;
@@ -29,6 +31,7 @@ mod turns;
 
 #[cfg(target_os = "linux")]
 fn main() {
+    garbled::be_if_asked();
     tamtam_process::start(actors::register);
     lives::replace_if_asked();
     lives::look_for_what_is_left();
@@ -39,6 +42,7 @@ fn main() {
     let tests = [
         lives::tests(),
         deaths::tests(),
+        garbled::tests(),
         idle::tests(),
         interrupted::tests(),
         links::tests(),
