@@ -15,26 +15,35 @@ type Job = Box<dyn FnOnce() + Send>;
 
 static LAUNCHER: OnceLock<Mutex<Option<Sender<Job>>>> = OnceLock::new();
 
-/// Starts a process.
-pub(crate) fn launch(mut command: Command) -> io::Result<Child> {
+/// Starts a process; the command comes back, for the next one, unless there is no thread.
+pub(crate) fn launch(mut command: Command) -> (Option<Command>, io::Result<Child>) {
     let (sender, answer) = mpsc::sync_channel(1);
     let job: Job = Box::new(move || {
+        let child = command.spawn();
         // The thread that has asked may be gone; then the process hears of it by its socket.
-        let _ = sender.send(command.spawn());
+        let _ = sender.send((command, child));
     });
-    let gone = || io::Error::other("the thread that starts processes is gone");
-    {
-        let launcher = LAUNCHER.get_or_init(Mutex::default);
-        let mut launcher = lock(launcher);
-        if launcher.is_none() {
-            let (jobs, queue) = mpsc::channel::<Job>();
-            thread::Builder::new()
-                .name("tamtam-launcher".to_owned())
-                .spawn(move || queue.into_iter().for_each(|job| job()))?;
-            *launcher = Some(jobs);
-        }
-        let jobs = launcher.as_ref().ok_or_else(gone)?;
-        jobs.send(job).map_err(|_| gone())?;
+    match give(job).and_then(|()| answer.recv().map_err(|_| gone())) {
+        Ok((command, child)) => (Some(command), child),
+        Err(error) => (None, Err(error)),
     }
-    answer.recv().map_err(|_| gone())?
+}
+
+fn gone() -> io::Error {
+    io::Error::other("the thread that starts processes is gone")
+}
+
+/// Has the thread do this.
+fn give(job: Job) -> io::Result<()> {
+    let launcher = LAUNCHER.get_or_init(Mutex::default);
+    let mut launcher = lock(launcher);
+    if launcher.is_none() {
+        let (jobs, queue) = mpsc::channel::<Job>();
+        thread::Builder::new()
+            .name("tamtam-launcher".to_owned())
+            .spawn(move || queue.into_iter().for_each(|job| job()))?;
+        *launcher = Some(jobs);
+    }
+    let jobs = launcher.as_ref().ok_or_else(gone)?;
+    jobs.send(job).map_err(|_| gone())
 }

@@ -114,7 +114,8 @@ struct Incarnation {
 struct Recipe {
     /// What the worker is called in its reports.
     called: Arc<str>,
-    program: Command,
+    /// All that was said of the program, its user and its output too. Not there only while a process is started.
+    program: Mutex<Option<Command>>,
     begin: Vec<u8>,
 }
 
@@ -143,22 +144,10 @@ impl Recipe {
         let memory = tamtam_ipc::carrier(carried::MEMORY);
         let memory = memory.map_err(|error| Arc::from(error.to_string()));
         let reports = collector::prepare().map_err(failed("there is no socket for its reports"))?;
-        let mut command = Command::new(self.program.get_program());
-        command.args(self.program.get_args());
-        for (name, value) in self.program.get_envs() {
-            match value {
-                Some(value) => command.env(name, value),
-                None => command.env_remove(name),
-            };
-        }
-        if let Some(folder) = self.program.get_current_dir() {
-            command.current_dir(folder);
-        }
         let origin = origin::of_this_process(&there).map_err(failed("there is no socket"))?;
-        command
-            .env(origin::WORKER, origin)
-            .stdin(Stdio::from(OwnedFd::from(there)));
-        let child = launch(command).map_err(failed("it cannot be started"))?;
+        let child = self
+            .launch(origin, there)
+            .map_err(failed("it cannot be started"))?;
         let handed = [
             Some(progress.fd()),
             memory.as_ref().ok().map(|(_, reader)| reader.memory()),
@@ -190,6 +179,33 @@ impl Recipe {
     }
 }
 
+impl Recipe {
+    /// Starts the program, with this end of the socket.
+    fn launch(&self, origin: String, socket: UnixStream) -> io::Result<Child> {
+        let mut program = lock(&self.program);
+        let command = program.take();
+        let gone = || io::Error::other("the thread that starts processes is gone");
+        let mut command = command.ok_or_else(gone)?;
+        command
+            .env(origin::WORKER, origin)
+            .stdin(Stdio::from(OwnedFd::from(socket)));
+        let (command, child) = launch(command);
+        *program = command.map(|mut command| {
+            // As long as that end of the socket is kept here, the death of the process is not seen.
+            command.stdin(Stdio::null());
+            command
+        });
+        let mut child = child?;
+        if child.stdout.is_some() || child.stderr.is_some() {
+            let _ = child.kill();
+            let _ = child.wait();
+            let text = "its output would go into a pipe that is not read: give it a file or a socket, or let it inherit that of this program";
+            return Err(io::Error::new(io::ErrorKind::InvalidInput, text));
+        }
+        Ok(child)
+    }
+}
+
 /// Starts a process, and what looks after it.
 pub(crate) fn start(plan: Plan) -> Result<Started, SpawnError> {
     let remote = plan.remote;
@@ -201,9 +217,10 @@ pub(crate) fn start(plan: Plan) -> Result<Started, SpawnError> {
     let recipe = Recipe {
         called: plan.name.clone().unwrap_or_else(|| remote.into()),
         // The file may have been replaced: what is run is the image of this process.
-        program: plan
-            .program
-            .unwrap_or_else(|| Command::new("/proc/self/exe")),
+        program: Mutex::new(Some(
+            plan.program
+                .unwrap_or_else(|| Command::new("/proc/self/exe")),
+        )),
         begin: plan.begin,
     };
     let shared = Arc::new(Shared::default());

@@ -71,6 +71,25 @@ impl Process {
 
     /// Says more about an actor that is one of another program, which calls [`start`](crate::start), too. Its standard input is taken for
     /// the link.
+    ///
+    /// All else that is said of the command holds for each process of the actor: arguments and environment, folder, user and groups, process
+    /// group, where its output goes, what is called before it begins. Output goes into no [pipe](std::process::Stdio::piped), which would not be
+    /// read: then there is no process, and the error says so.
+    ///
+    /// # Examples
+    ///
+    /// A process of this program, as another user, and with nothing of this one's environment:
+    ///
+    /// ```
+    /// # #[cfg(unix)]
+    /// fn without_rights() -> tamtam_process::ProcessSpawner {
+    ///     use std::os::unix::process::CommandExt;
+    ///
+    ///     let mut program = std::process::Command::new("/proc/self/exe");
+    ///     program.env_clear().uid(65534).gid(65534);
+    ///     tamtam_process::Process::from(program)
+    /// }
+    /// ```
     pub fn from(program: Command) -> ProcessSpawner {
         ProcessSpawner {
             program: Some(program),

@@ -74,6 +74,8 @@ pub(crate) enum Count {
     CarrierBelow(Reply<String>),
     /// Whether the message was read on the thread that handles it, and whether that is the main thread.
     Threads(ReadOn, Reply<(bool, bool)>),
+    /// Writes this to the standard output.
+    Print(String, Reply<()>),
     /// Panics with a text of so many bytes, which is not printed.
     FailAt(usize),
     /// Answers by what is nested so deep.
@@ -232,6 +234,12 @@ impl Actor for Counter {
             Count::Threads(ReadOn(thread), reply) => {
                 let is_main = rustix::thread::gettid() == rustix::process::getpid();
                 reply.send((thread == std::thread::current().id(), is_main));
+            }
+            Count::Print(text, reply) => {
+                let mut output = std::io::stdout();
+                output.write_all(text.as_bytes()).unwrap();
+                output.flush().unwrap();
+                reply.send(());
             }
             Count::FailAt(bytes) => std::panic::resume_unwind(Box::new("x".repeat(bytes))),
             Count::Nest(depth, reply) => reply.send(Nested(depth)),

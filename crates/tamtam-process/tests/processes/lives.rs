@@ -46,6 +46,8 @@ crate::tests! { "lives":
     one_that_holds_gets_no_further_message
     it_works_after_the_file_was_replaced
     limits_hold_in_the_process
+    what_is_said_of_its_command_holds_for_each_process
+    output_that_is_not_read_is_refused
     one_that_cannot_have_its_limits_says_so
     nothing_is_left_behind
 }
@@ -677,6 +679,77 @@ pub(crate) fn replace_if_asked() {
     let counter = Process::spawn::<Counter>(42).unwrap();
     println!("replaced: {}", counter.ask(Count::Read).unwrap());
     std::process::exit(0);
+}
+
+/// Who a process is, and what it has: its user and group, its process group, what it was called, and its environment.
+fn who_is(pid: u32) -> (String, String, Vec<u8>, Vec<u8>) {
+    let of = |file: &str| std::fs::read(format!("/proc/{pid}/{file}")).unwrap();
+    let status = String::from_utf8(of("status")).unwrap();
+    let line = |name| status.lines().find(|line: &&str| line.starts_with(name));
+    let ids = [line("Uid:"), line("Gid:")].map(Option::unwrap).join(" ");
+    let stat = String::from_utf8(of("stat")).unwrap();
+    let group = stat.rsplit_once(')').unwrap().1.split(' ').nth(3).unwrap();
+    (ids, group.to_owned(), of("cmdline"), of("environ"))
+}
+
+fn what_is_said_of_its_command_holds_for_each_process() {
+    use std::os::unix::process::CommandExt;
+
+    let mut output = tempfile::tempfile().unwrap();
+    let mut program = std::process::Command::new("/proc/self/exe");
+    program
+        .arg0("a worker")
+        .env_clear()
+        .env("SAID", "1")
+        .process_group(0)
+        .stdout(output.try_clone().unwrap());
+    let is_root = rustix::process::getuid().is_root();
+    if is_root {
+        program.uid(65_534).gid(65_533);
+    } else {
+        println!("only root can start a process as another user: its user is not looked at");
+    }
+    let (counter, handle) = Process::from(program)
+        .spawn_with_handle::<Counter>(1)
+        .unwrap();
+    for number in 0..2 {
+        let pid = counter.ask(Count::Pid).unwrap();
+        assert_eq!(
+            counter.ask(|reply| Count::Print("said\n".to_owned(), reply)),
+            Ok(())
+        );
+        let (ids, group, command, environment) = who_is(pid);
+        if is_root {
+            let nobody = "Uid:\t65534\t65534\t65534\t65534 Gid:\t65533\t65533\t65533\t65533";
+            assert_eq!(ids, nobody);
+        }
+        assert_eq!(group, pid.to_string());
+        assert_eq!(command, b"a worker\0");
+        let environment = String::from_utf8(environment).unwrap();
+        let names = environment
+            .split_terminator('\0')
+            .map(|it| it.split_once('=').unwrap().0);
+        assert_eq!(names.collect::<Vec<_>>(), ["SAID", "TAMTAM_WORKER"]);
+        assert_eq!(handle.restarts(), number);
+        counter.tell(Count::Die(Death::Abort)).unwrap();
+    }
+    assert_eq!(counter.ask(Count::Read), Ok(1));
+    let mut said = String::new();
+    std::io::Seek::rewind(&mut output).unwrap();
+    std::io::Read::read_to_string(&mut output, &mut said).unwrap();
+    assert_eq!(said, "said\nsaid\n");
+}
+
+fn output_that_is_not_read_is_refused() {
+    let mut program = this_program();
+    program.stdout(std::process::Stdio::piped());
+    match Process::from(program).spawn::<Counter>(0) {
+        Err(error @ SpawnError::System { .. }) => {
+            let why = std::error::Error::source(&error).unwrap().to_string();
+            assert!(why.contains("a pipe that is not read"), "{why}");
+        }
+        other => panic!("{other:?}"),
+    }
 }
 
 fn limits_hold_in_the_process() {
