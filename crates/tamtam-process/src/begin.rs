@@ -1,10 +1,11 @@
 //! What a worker is told before its link begins: which actor it is to be, of what, and within which limits. And what it is handed: the
 //! memory in which it says how far it has got, and perhaps a socket for its reports.
 
-use std::io::{self, IoSlice, IoSliceMut, Read, Write};
+use std::io::{self, IoSlice, IoSliceMut, Read};
 use std::mem::MaybeUninit;
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::os::unix::net::UnixStream;
+use std::time::Instant;
 
 use rustix::net::{
     RecvAncillaryBuffer, RecvAncillaryMessage, RecvFlags, SendAncillaryBuffer,
@@ -13,6 +14,7 @@ use rustix::net::{
 use serde::{Deserialize, Serialize};
 
 use crate::limits::Limits;
+use crate::timed::write_until;
 
 /// No configuration is longer, in bytes: what is longer belongs into a message or a file.
 const LONGEST: u32 = 64 << 20;
@@ -70,10 +72,15 @@ pub(crate) struct Handed {
 const MOST_HANDED: usize = 3;
 
 /// Sends what [`Begin::to_bytes`] has made, and what the worker is handed, in the order of [`Handed`].
+///
+/// # Errors
+///
+/// `TimedOut` if the worker has not read it by then.
 pub(crate) fn send(
-    mut socket: &UnixStream,
+    socket: &UnixStream,
     begin: &[u8],
     handed: [Option<BorrowedFd<'_>>; MOST_HANDED],
+    deadline: Instant,
 ) -> io::Result<()> {
     let which = handed.iter().enumerate();
     let which = which.fold(0, |which, (place, fd)| {
@@ -89,7 +96,7 @@ pub(crate) fn send(
         &mut control,
         SendFlags::NOSIGNAL,
     )?;
-    socket.write_all(begin)
+    write_until(socket, begin, deadline)
 }
 
 /// Receives it.

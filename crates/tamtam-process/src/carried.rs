@@ -5,7 +5,7 @@
 //! case.
 
 use std::any::Any;
-use std::io::{self, Read};
+use std::io;
 use std::os::fd::OwnedFd;
 use std::os::unix::net::UnixStream;
 use std::sync::Arc;
@@ -21,6 +21,7 @@ use tamtam_link::{Attached, DirectOutlet, Inbound, Link, Seats};
 
 use crate::carrier::Carrier;
 use crate::descriptors::{self, DescriptorReader};
+use crate::timed::read_until;
 
 /// So much of each direction may lie in memory, in bytes.
 pub(crate) const MEMORY: usize = 256 << 10;
@@ -337,15 +338,15 @@ pub(crate) fn refusal(why: &str) -> Vec<u8> {
 }
 
 /// Why the worker could not attach to the memory.
-fn read_refusal(mut socket: &UnixStream) -> io::Result<Arc<str>> {
+fn read_refusal(socket: &UnixStream, deadline: Instant) -> io::Result<Arc<str>> {
     let mut length = [0; 2];
-    socket.read_exact(&mut length)?;
+    read_until(socket, &mut length, deadline)?;
     let length = usize::from(u16::from_le_bytes(length));
     if length > LONGEST_REFUSAL {
         return Err(not_understood());
     }
     let mut why = vec![0; length];
-    socket.read_exact(&mut why)?;
+    read_until(socket, &mut why, deadline)?;
     let why = String::from_utf8_lossy(&why);
     Ok(format!("it could not attach to the shared memory: {why}").into())
 }
@@ -355,14 +356,18 @@ fn not_understood() -> io::Error {
     io::Error::new(io::ErrorKind::InvalidData, text)
 }
 
-/// The parent: hears which way the worker has taken, of the memory that it was offered, or why there was none. An error if it has died before, or
-/// talks nonsense.
+/// The parent: hears which way the worker has taken, of the memory that it was offered, or why there was none.
+///
+/// # Errors
+///
+/// `TimedOut` if it has not said so by then, `InvalidData` if it talks nonsense; any other if it has died before.
 pub(crate) fn agree(
     socket: UnixStream,
     memory: Result<Memory, Arc<str>>,
+    deadline: Instant,
 ) -> io::Result<(Outgoing, Incoming, Carrier)> {
     let mut way = [0];
-    (&socket).read_exact(&mut way)?;
+    read_until(&socket, &mut way, deadline)?;
     let refused = match (way[0], memory) {
         (BY_MEMORY, Ok((writer, reader))) => {
             let socket = Arc::new(socket);
@@ -374,7 +379,7 @@ pub(crate) fn agree(
             ));
         }
         (BY_SOCKET, memory) => memory.err(),
-        (BY_SOCKET_SINCE, _) => Some(read_refusal(&socket)?),
+        (BY_SOCKET_SINCE, _) => Some(read_refusal(&socket, deadline)?),
         _ => return Err(not_understood()),
     };
     Ok((

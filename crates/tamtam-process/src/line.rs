@@ -549,6 +549,11 @@ pub(crate) fn is_panic(reason: &EndReason) -> bool {
 mod tests {
     use std::os::unix::fs::FileExt;
 
+    /// What takes longer never comes.
+    fn soon() -> std::time::Instant {
+        std::time::Instant::now() + std::time::Duration::from_secs(300)
+    }
+
     use super::*;
     use crate::carrier::Carrier;
 
@@ -562,7 +567,7 @@ mod tests {
         spoil(&made.1.memory().try_clone_to_owned().unwrap());
         let (handed, kept) = offered(made);
         let _line = Line::new(there, handed).unwrap();
-        let (outgoing, incoming, carrier) = carried::agree(here, kept).unwrap();
+        let (outgoing, incoming, carrier) = carried::agree(here, kept, soon()).unwrap();
         let are_sockets = matches!(
             (outgoing, incoming),
             (Outgoing::Socket(_), Incoming::Socket(_))
@@ -602,7 +607,7 @@ mod tests {
         there
             .write_all(&carried::refusal(&"\u{e4}".repeat(1_000)))
             .unwrap();
-        let (_, _, carrier) = carried::agree(here, Err("none".into())).unwrap();
+        let (_, _, carrier) = carried::agree(here, Err("none".into()), soon()).unwrap();
         let Carrier::Socket { refused: Some(why) } = carrier else {
             panic!("{carrier:?}");
         };

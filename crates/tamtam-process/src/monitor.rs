@@ -1,5 +1,6 @@
 //! The parent's side of a process: it starts one, reads what it says, and starts the next when it has died.
 
+use std::cell::Cell;
 use std::io;
 use std::os::fd::{AsFd, OwnedFd};
 use std::os::unix::net::UnixStream;
@@ -46,6 +47,8 @@ pub(crate) struct Plan {
     pub(crate) begin: Vec<u8>,
     /// Another program than this one.
     pub(crate) program: Option<Command>,
+    /// So long a process may take to begin.
+    pub(crate) patience: Duration,
     pub(crate) begins_again: BeginsAgain,
     pub(crate) limit: Option<(usize, Overflow)>,
     /// So many descriptors that have come from it may be open here, of so many bytes, if that is not as usual.
@@ -105,6 +108,8 @@ impl Shared {
 /// One process, of perhaps several that take each other's place.
 struct Incarnation {
     socket: UnixStream,
+    /// By then it has begun.
+    deadline: Instant,
     /// Or why there is none.
     memory: Result<Memory, Arc<str>>,
     progress: Watched,
@@ -117,6 +122,7 @@ struct Recipe {
     /// All that was said of the program, its user and its output too. Not there only while a process is started.
     program: Mutex<Option<Command>>,
     begin: Vec<u8>,
+    patience: Duration,
 }
 
 /// What could not be done, and why.
@@ -148,13 +154,14 @@ impl Recipe {
         let child = self
             .launch(origin, there)
             .map_err(failed("it cannot be started"))?;
+        let deadline = Instant::now() + self.patience;
         let handed = [
             Some(progress.fd()),
             memory.as_ref().ok().map(|(_, reader)| reader.memory()),
             reports.as_ref().map(|ends| ends.there.as_fd()),
         ];
         // If it has died already, that is found when the socket is read.
-        if let Err(error) = begin::send(&here, &self.begin, handed)
+        if let Err(error) = begin::send(&here, &self.begin, handed, deadline)
             && !matches!(
                 error.kind(),
                 io::ErrorKind::BrokenPipe | io::ErrorKind::ConnectionReset
@@ -172,6 +179,7 @@ impl Recipe {
         let socket = here;
         let incarnation = Incarnation {
             socket,
+            deadline,
             memory,
             progress,
         };
@@ -222,6 +230,7 @@ pub(crate) fn start(plan: Plan) -> Result<Started, SpawnError> {
                 .unwrap_or_else(|| Command::new("/proc/self/exe")),
         )),
         begin: plan.begin,
+        patience: plan.patience,
     };
     let shared = Arc::new(Shared::default());
     let (first, decides) = match plan.begins_again {
@@ -292,6 +301,7 @@ pub(crate) fn start(plan: Plan) -> Result<Started, SpawnError> {
         reading,
         recipe,
         decides,
+        has_begun: Cell::new(false),
     };
     let end = |error| {
         link.close();
@@ -321,6 +331,8 @@ struct Monitor {
     reading: Arc<Reading>,
     recipe: Recipe,
     decides: Decides,
+    /// One of the processes so far was a worker.
+    has_begun: Cell<bool>,
 }
 
 /// What decides after a death.
@@ -383,17 +395,32 @@ impl Monitor {
     fn live(&self, incarnation: Incarnation, inbound: Inbound) -> Option<(Incarnation, Inbound)> {
         let Incarnation {
             socket,
+            deadline,
             memory,
             progress,
         } = incarnation;
-        // If it has died before it could say so, that is found now.
-        if let Ok((outgoing, incoming, carrier)) = carried::agree(socket, memory) {
-            self.note_carrier(carrier);
-            self.courier.write_to(outgoing);
-            self.reading.read_all(incoming, inbound);
-        }
+        let is_unfit = match carried::agree(socket, memory, deadline) {
+            Ok((outgoing, incoming, carrier)) => {
+                self.has_begun.set(true);
+                self.note_carrier(carrier);
+                self.courier.write_to(outgoing);
+                self.reading.read_all(incoming, inbound);
+                self.link
+                    .violation()
+                    .map(|text| format!("it does not keep to the protocol: {text}"))
+            }
+            Err(error) if error.kind() == io::ErrorKind::TimedOut => {
+                let patience = self.recipe.patience;
+                Some(format!(
+                    "it has not begun within {patience:?}: it is no worker, or was stopped"
+                ))
+            }
+            Err(error) if error.kind() == io::ErrorKind::InvalidData => Some(error.to_string()),
+            // It has died before it could say so.
+            Err(_) => None,
+        };
         // What it does further is not heard.
-        if self.link.violation().is_some() {
+        if is_unfit.is_some() {
             self.shared.kill();
         }
         // Its memory may take long to be freed. How far it has got is known once its main thread runs no more.
@@ -402,7 +429,7 @@ impl Monitor {
         *lock(&self.shared.carrier) = None;
         // What was being written was for this one.
         self.courier.take_back();
-        let next = self.go_on(&progress, end);
+        let next = self.go_on(&progress, end, is_unfit);
         if early.is_some() {
             self.reap();
         }
@@ -461,18 +488,24 @@ impl Monitor {
         }
     }
 
-    /// What follows from the end of a process: who waits for what is over is told. `None` if there is no next one.
-    fn go_on(&self, progress: &Watched, end: ProcessEnd) -> Option<Next> {
+    /// What follows from the end of a process, which was killed if it was unfit: who waits for what is over is told. `None` if there is no next
+    /// one.
+    fn go_on(&self, progress: &Watched, end: ProcessEnd, is_unfit: Option<String>) -> Option<Next> {
         if self.link.ended().is_some() {
             return None;
         }
         let (done, begun) = progress.read();
-        let why = match (self.link.root_end(), self.link.violation()) {
+        let why = match (self.link.root_end(), is_unfit) {
             (Some(reason), _) => reason,
-            (None, Some(text)) => EndReason::Panicked(
-                format!("its process was killed, since it does not keep to the protocol: {text}")
-                    .into(),
-            ),
+            (None, Some(text)) => {
+                let text = format!("its process was killed: {text}").into();
+                if self.has_begun.get() {
+                    EndReason::Panicked(text)
+                } else {
+                    // The next one would be as this one is.
+                    EndReason::LinkLost(text)
+                }
+            }
             (None, None) => EndReason::ProcessEnded(end),
         };
         self.decide(Death { done, begun, why })

@@ -66,6 +66,7 @@ impl Process {
             limits: Limits::none(),
             most_attached: None,
             program: None,
+            patience: PATIENCE,
         }
     }
 
@@ -131,7 +132,11 @@ pub struct ProcessSpawner {
     limits: Limits,
     most_attached: Option<(usize, u64)>,
     program: Option<Command>,
+    patience: Duration,
 }
+
+/// So long a process may take to begin unless it is said: a busy machine is to be no reason.
+const PATIENCE: Duration = Duration::from_secs(60);
 
 impl ProcessSpawner {
     /// What the actor is called among actors.
@@ -163,6 +168,14 @@ impl ProcessSpawner {
     /// What the process may do, and use.
     pub fn limits(mut self, limits: Limits) -> Self {
         self.limits = limits;
+        self
+    }
+
+    /// So long a process may take from its start until it says that it is a worker, which it does before its actor is made: 60 seconds unless it
+    /// is said, at most a year. One that takes longer is killed. If none has begun before, the actor ends, for a reason that says so: another
+    /// program than one that calls [`start`](crate::start) would say nothing for ever. A later one is begun again, as one that has died.
+    pub fn begins_within(mut self, time: Duration) -> Self {
+        self.patience = time.min(Duration::from_secs(365 * 86_400));
         self
     }
 
@@ -399,6 +412,7 @@ impl ProcessSpawner {
             message_type: core::any::type_name::<A::Message>(),
             begin,
             program: self.program,
+            patience: self.patience,
             begins_again,
             limit: self.limit,
             most_attached: self.most_attached,
@@ -538,6 +552,12 @@ impl ProcessPool {
         self
     }
 
+    /// See [`ProcessSpawner::begins_within`]. It holds for each of the processes.
+    pub fn begins_within(mut self, time: Duration) -> Self {
+        self.spawner = self.spawner.begins_within(time);
+        self
+    }
+
     /// The actor in so many processes, each made of this.
     ///
     /// # Errors
@@ -561,6 +581,7 @@ impl ProcessPool {
                 limits,
                 most_attached,
                 program: _,
+                patience,
             } = self.spawner;
             let workers = (0..self.processes).map(|number| {
                 let spawner = ProcessSpawner {
@@ -570,6 +591,7 @@ impl ProcessPool {
                     limits: limits.clone(),
                     most_attached,
                     program: None,
+                    patience,
                 };
                 let begins_again = BeginsAgain::Own(restart.clone());
                 let started = spawner.start::<A>(config.clone(), begins_again)?;
