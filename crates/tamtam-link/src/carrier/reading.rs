@@ -228,9 +228,20 @@ impl Leader {
     }
 }
 
+/// What one look at a stream has found.
+#[derive(PartialEq, Eq)]
+enum Looked {
+    /// As much as is taken at once: there may be more.
+    More,
+    /// All that was there.
+    Nothing,
+    /// The link is over.
+    Over,
+}
+
 impl Side {
-    /// Reads until there is nothing more; `false` if the link is over.
-    fn read_all(&mut self) -> bool {
+    /// Reads once.
+    fn read_portion(&mut self) -> Looked {
         loop {
             let mut descriptors = Vec::new();
             let lost = match (self.read)(&mut self.portion, &mut descriptors) {
@@ -240,19 +251,20 @@ impl Side {
                     // With descriptors the system ends what is read at once before the rest.
                     let is_all = count < self.portion.len() && descriptors.is_empty();
                     if self.inbound.receive_with(bytes, descriptors).is_err() {
-                        return false;
+                        return Looked::Over;
                     }
-                    if is_all {
-                        return true;
-                    }
-                    continue;
+                    return if is_all {
+                        Looked::Nothing
+                    } else {
+                        Looked::More
+                    };
                 }
-                Err(error) if error.kind() == io::ErrorKind::WouldBlock => return true,
+                Err(error) if error.kind() == io::ErrorKind::WouldBlock => return Looked::Nothing,
                 Err(error) if error.kind() == io::ErrorKind::Interrupted => continue,
                 Err(error) => format!("the stream cannot be read: {error}"),
             };
             self.link.lose(&lost);
-            return false;
+            return Looked::Over;
         }
     }
 }
@@ -283,22 +295,25 @@ impl Reading {
         self.side.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Reads what is there, unless another thread does; `false` if the link is over.
+    /// Reads once, unless another thread does; `false` if the link is over. The thread has its own answer and deadline to look at, whatever the
+    /// other side sends meanwhile.
     fn read_if_free(&self) -> bool {
         match self.side.try_lock() {
-            Ok(side) => Self::read(side),
-            Err(TryLockError::Poisoned(poisoned)) => Self::read(poisoned.into_inner()),
+            Ok(side) => Self::read(side) != Looked::Over,
+            Err(TryLockError::Poisoned(poisoned)) => {
+                Self::read(poisoned.into_inner()) != Looked::Over
+            }
             Err(TryLockError::WouldBlock) => true,
         }
     }
 
-    fn read(mut side: MutexGuard<'_, Option<Side>>) -> bool {
-        let goes_on = side.as_mut().is_some_and(Side::read_all);
-        if !goes_on {
+    fn read(mut side: MutexGuard<'_, Option<Side>>) -> Looked {
+        let looked = side.as_mut().map_or(Looked::Over, Side::read_portion);
+        if looked == Looked::Over {
             // Of those that read, this one is the last.
             *side = None;
         }
-        goes_on
+        looked
     }
 
     /// A thread waits for an answer, and reads meanwhile unless others do.
@@ -339,8 +354,12 @@ impl ReadingThread {
             read: Box::new(read),
             portion: vec![0; PORTION].into(),
         });
-        while Reading::read(self.reading.side()) {
-            self.watch.wait();
+        loop {
+            match Reading::read(self.reading.side()) {
+                Looked::More => {}
+                Looked::Nothing => self.watch.wait(),
+                Looked::Over => break,
+            }
         }
         // A thread that leads is about to hear of the end.
         let leader = self.reading.leader.lock();
@@ -618,6 +637,52 @@ mod tests {
         carried.say();
         assert_eq!(carried.reads.recv(), Ok(carried.reader.id()));
         carried.end();
+    }
+
+    #[test]
+    fn one_that_waits_goes_at_its_deadline_however_much_comes() {
+        /// A watch of actor 16,384 is over, in eight bytes: of these a portion is full.
+        const FRAME: [u8; 8] = [4, 0, 0, 0, 15, 0x80, 0x80, 1];
+        let (here, there) = UnixStream::pair().unwrap();
+        let (reading, thread) = Reading::new(Arc::new(here) as _).unwrap();
+        let (link, inbound) = Link::builder().build(|| {});
+        let (other, _) = Link::builder().build(|| {});
+        let mut hello = Vec::new();
+        other.take_outgoing(&mut hello);
+        let flood = Arc::new(Mutex::new(None::<Instant>));
+        let (own, flooded) = (link.clone(), Arc::clone(&flood));
+        let (note, greeted) = mpsc::channel();
+        let reader = Known::spawn(move || {
+            thread.read_all(own, inbound, move |bytes, _| {
+                if !hello.is_empty() {
+                    let count = hello.len();
+                    bytes[..count].copy_from_slice(&hello);
+                    hello.clear();
+                    let _ = note.send(());
+                    return Ok(count);
+                }
+                match *flooded.lock().unwrap() {
+                    Some(until) if until > Instant::now() => {
+                        bytes.as_chunks_mut().0.fill(FRAME);
+                        Ok(bytes.len())
+                    }
+                    Some(_) => Ok(0),
+                    None => Err(io::ErrorKind::WouldBlock.into()),
+                }
+            });
+        });
+        greeted.recv().unwrap();
+        reader.until_asleep();
+        let last = Instant::now() + Duration::from_secs(20);
+        *flood.lock().unwrap() = Some(last);
+        let deadline = Instant::now() + Duration::from_millis(20);
+        reading.while_waiting(&mut Answer::default(), Some(deadline));
+        assert!(Instant::now() < last, "it has read all");
+        assert_eq!(link.ended(), None);
+        *flood.lock().unwrap() = Some(deadline);
+        // What reads looks, and finds the end.
+        drop(there);
+        reader.thread.join().unwrap();
     }
 
     #[test]
