@@ -53,6 +53,8 @@ pub(crate) struct Plan {
     pub(crate) limit: Option<(usize, Overflow)>,
     /// So many descriptors that have come from it may be open here, of so many bytes, if that is not as usual.
     pub(crate) most_attached: Option<(usize, u64)>,
+    /// It is held to its limits, and so is what it may say.
+    pub(crate) is_untrusted: bool,
 }
 
 /// What decides whether another process takes the place of one that has died.
@@ -256,6 +258,9 @@ pub(crate) fn start(plan: Plan) -> Result<Started, SpawnError> {
     }
     if let Some((descriptors, bytes)) = plan.most_attached {
         builder = builder.most_attached(descriptors, bytes);
+    }
+    if plan.is_untrusted {
+        builder = builder.untrusted();
     }
     let (link, inbound) = builder
         .keep_root()

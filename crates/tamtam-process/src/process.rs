@@ -166,6 +166,10 @@ impl ProcessSpawner {
     }
 
     /// What the process may do, and use.
+    ///
+    /// One that is [untrusted](Limits::untrusted) is that for its link, too: it may tell, ask and watch the actors of this process whose addresses
+    /// it was given, and neither stop them nor link its own with them. If it wants to it is killed, as one that breaks the protocol. It hears that
+    /// a handler here has panicked, and not what that said; circles of waits that go through it are not found.
     pub fn limits(mut self, limits: Limits) -> Self {
         self.limits = limits;
         self
@@ -397,6 +401,7 @@ impl ProcessSpawner {
         };
         let mut bytes = Vec::new();
         tamtam_actor::link::encode(&config, &mut bytes).map_err(unfit)?;
+        let is_untrusted = self.limits.is_untrusted();
         let begin = Begin {
             remote: A::NAME.to_owned(),
             name: self.name.as_deref().map(str::to_owned),
@@ -416,6 +421,7 @@ impl ProcessSpawner {
             begins_again,
             limit: self.limit,
             most_attached: self.most_attached,
+            is_untrusted,
         })
     }
 }

@@ -124,6 +124,11 @@ impl Limits {
         memory.is_none() && cpu_time.is_none() && !self.walled()
     }
 
+    /// Whether all is said that [`untrusted`](Self::untrusted) says.
+    pub(crate) fn is_untrusted(&self) -> bool {
+        self.no_files && self.no_network && self.no_processes
+    }
+
     /// At most this many bytes of address space (`RLIMIT_AS`).
     ///
     /// At the limit an allocation fails: `Vec::try_reserve` says so, an ordinary allocation aborts the worker, which dies by

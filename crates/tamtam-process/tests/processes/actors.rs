@@ -74,6 +74,10 @@ pub(crate) enum Count {
     CarrierBelow(Reply<String>),
     /// Whether the message was read on the thread that handles it, and whether that is the main thread.
     Threads(ReadOn, Reply<(bool, bool)>),
+    /// Stops an actor of the parent.
+    StopOther(Address<u64>, Reply<()>),
+    /// Links itself with an actor of the parent.
+    LinkWith(Address<u64>, Reply<()>),
     /// Writes this to the standard output.
     Print(String, Reply<()>),
     /// Panics with a text of so many bytes, which is not printed.
@@ -234,6 +238,14 @@ impl Actor for Counter {
             Count::Threads(ReadOn(thread), reply) => {
                 let is_main = rustix::thread::gettid() == rustix::process::getpid();
                 reply.send((thread == std::thread::current().id(), is_main));
+            }
+            Count::StopOther(other, reply) => {
+                other.stop();
+                reply.send(());
+            }
+            Count::LinkWith(other, reply) => {
+                cx.link(&other);
+                reply.send(());
             }
             Count::Print(text, reply) => {
                 let mut output = std::io::stdout();

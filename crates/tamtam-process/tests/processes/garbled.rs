@@ -7,8 +7,8 @@ use std::process::Command;
 use std::time::Duration;
 
 use rustix::process::{Signal, getpid, kill_process, set_parent_process_death_signal};
-use tamtam_actor::{Actor, AskError, Context, EndReason, Reply, Restart};
-use tamtam_process::{Process, Remote, SpawnError};
+use tamtam_actor::{Actor, AskError, Context, EndReason, Pool, Reply, Restart};
+use tamtam_process::{Limits, Process, Remote, SpawnError};
 
 use crate::actors::{Count, Counter, this_program};
 use crate::until;
@@ -19,6 +19,7 @@ crate::tests! { "garbled":
     a_program_that_is_no_worker_is_given_up_with_words
     one_that_does_not_read_what_it_is_made_of_keeps_no_thread
     one_that_is_stopped_before_it_has_begun_is_begun_again
+    one_that_is_not_trusted_ends_no_actor_of_its_parent
 }
 
 /// Names a file: as long as there is one, the program that finds this is no worker, and takes a byte of it.
@@ -170,4 +171,40 @@ fn one_that_is_stopped_before_it_has_begun_is_begun_again() {
     until("the next one has stopped", || !path.exists());
     assert_eq!(counter.ask(Count::Read), Ok(3));
     assert_eq!(handle.restarts(), 2);
+}
+
+fn one_that_is_not_trusted_ends_no_actor_of_its_parent() {
+    let pool = Pool::with_threads(1);
+    for limits in [Limits::none(), Limits::new().untrusted()] {
+        let is_trusted = limits.is_none();
+        for links in [false, true] {
+            let (sender, told) = std::sync::mpsc::channel();
+            let own = pool.spawn_fn(move |number: u64, _| sender.send(number).unwrap());
+            let (counter, handle) = Process::spawner()
+                .limits(limits.clone())
+                .spawn_with_handle::<Counter>(3)
+                .unwrap();
+            // It may tell it.
+            counter.tell(Count::TellMany(2, own.clone())).unwrap();
+            assert_eq!([told.recv(), told.recv()], [Ok(3), Ok(4)]);
+            let done = counter.ask(|reply| {
+                if links {
+                    Count::LinkWith(own.clone(), reply)
+                } else {
+                    Count::StopOther(own.clone(), reply)
+                }
+            });
+            if is_trusted {
+                assert_eq!(done, Ok(()));
+                until("it has ended", || links || own.is_stopped());
+                assert_eq!((counter.ask(Count::Read), handle.restarts()), (Ok(5), 0));
+                continue;
+            }
+            until("another one has taken its place", || handle.restarts() == 1);
+            assert_eq!(counter.ask(Count::Read), Ok(3));
+            assert!(!own.is_stopped());
+            own.tell(7).unwrap();
+            assert_eq!(told.recv(), Ok(7));
+        }
+    }
 }
