@@ -45,7 +45,6 @@ exec rustdoc "$@""#;
 pub(crate) struct Oldest {
     pub(crate) version: String,
     pub(crate) is_installed: bool,
-    pub(crate) cargo: Command,
 }
 
 /// What a step knows.
@@ -207,22 +206,25 @@ impl Stage {
         Ok(compiler)
     }
 
-    /// `cargo` of the oldest Rust that the workspace promises, in a folder of its own; of the usual one where that is not installed.
-    pub(crate) fn oldest_cargo(&self, arguments: &str) -> Result<Oldest> {
+    /// The oldest Rust that the workspace promises.
+    pub(crate) fn oldest(&self) -> Result<Oldest> {
         let manifest = fs::read_to_string(self.root().join("Cargo.toml"))?;
         let version = oldest_rust(&manifest).context("the workspace names no oldest Rust")?;
-        let is_installed = succeeds(&mut self.cargo(&format!("+{version} --version")));
-        let mut cargo = if is_installed {
-            self.cargo(&format!("+{version} {arguments}"))
+        Ok(Oldest {
+            version: version.to_owned(),
+            is_installed: succeeds(&mut self.cargo(&format!("+{version} --version"))),
+        })
+    }
+
+    /// `cargo` of that, in a folder of its own; of the usual one where that is not installed.
+    pub(crate) fn oldest_cargo(&self, oldest: &Oldest, arguments: &str) -> Command {
+        let mut cargo = if oldest.is_installed {
+            self.cargo(&format!("+{} {arguments}", oldest.version))
         } else {
             self.cargo(arguments)
         };
         cargo.arg("--target-dir").arg(self.target.join("oldest"));
-        Ok(Oldest {
-            version: version.to_owned(),
-            is_installed,
-            cargo,
-        })
+        cargo
     }
 
     /// Runs jobs, at most `lanes` at a time; see [`jobs::side_by_side`].

@@ -194,10 +194,10 @@ pub(crate) fn package(stage: &Stage) -> Result<()> {
     // now, and what has not was compiled then.
     let workspace = folder.join("workspace");
     make_alike(&unpacked, &workspace)?;
-    let mut oldest = stage.oldest_cargo("check --workspace --all-features")?;
+    let oldest = stage.oldest()?;
+    let mut cargo = stage.oldest_cargo(&oldest, "check --workspace --all-features");
     let manifest = workspace.join("Cargo.toml");
-    run(oldest.cargo.arg("--manifest-path").arg(manifest))
-        .context("compiling what is in the packages")?;
+    run(cargo.arg("--manifest-path").arg(manifest)).context("compiling what is in the packages")?;
     if !oldest.is_installed {
         return skip(format!(
             "Rust {} is not installed; what is in the packages was compiled with another one",

@@ -232,6 +232,8 @@ pub(crate) fn docs(stage: &Stage) -> Result<()> {
 }
 
 pub(crate) fn features(stage: &Stage) -> Result<()> {
+    // In a run of all crates the oldest Rust has compiled libraries of others for the packages.
+    let oldest = stage.is_whole().then(|| stage.oldest()).transpose()?;
     let mut commands = Vec::new();
     let is_ours = |package: &&Package| package.folder.starts_with("crates");
     for package in stage.packages().filter(is_ours) {
@@ -241,13 +243,11 @@ pub(crate) fn features(stage: &Stage) -> Result<()> {
             let shown = if choice.is_empty() { "none" } else { &choice };
             let mut echo = stage.command("echo");
             echo.arg(format!("{HEADING}{} with features: {shown}", package.name));
-            // Clippy has seen all of the code, with all features, and takes twice as long. In a run of all crates the oldest Rust has compiled
-            // libraries of others for the packages.
+            // Clippy has seen all of the code, with all features, and takes twice as long.
             let arguments = "check --quiet --no-default-features";
-            let mut cargo = if stage.is_whole() {
-                stage.oldest_cargo(arguments)?.cargo
-            } else {
-                stage.cargo(arguments)
+            let mut cargo = match &oldest {
+                Some(oldest) => stage.oldest_cargo(oldest, arguments),
+                None => stage.cargo(arguments),
             };
             cargo.args(["--package", &package.name, "--features"]);
             cargo.arg(features::of(&package.name, &choice));
