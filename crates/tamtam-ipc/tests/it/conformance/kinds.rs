@@ -1,5 +1,6 @@
 //! What is sent by the suite: numbers, as each kind of channel takes them.
 
+use std::convert::identity;
 use std::fmt::Debug;
 use std::future::Future;
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
@@ -136,6 +137,73 @@ macro_rules! ends_in_memory {
     };
 }
 
+/// The verbs of a channel whose messages come back: what a number is sent as, which number a message is, and what is refused or received for no other
+/// reason than in any channel.
+macro_rules! verbs_of_messages {
+    ($message:path, $number:path, $refused:path, $came:path) => {
+        fn try_send(sender: &Self::Sender, number: u64) -> Result<(), TrySendError<u64>> {
+            let sent = sender.try_send($message(number));
+            sent.map_err(|error| full($refused(error), $number))
+        }
+
+        fn send(sender: &Self::Sender, number: u64) -> Result<(), SendError<u64>> {
+            let sent = sender.send($message(number));
+            sent.map_err(|error| SendError($number($refused(error).0)))
+        }
+
+        fn send_timeout(
+            sender: &Self::Sender,
+            number: u64,
+            timeout: Duration,
+        ) -> Result<(), SendTimeoutError<u64>> {
+            let sent = sender.send_timeout($message(number), timeout);
+            sent.map_err(|error| late($refused(error), $number))
+        }
+
+        fn send_deadline(
+            sender: &Self::Sender,
+            number: u64,
+            deadline: Instant,
+        ) -> Result<(), SendTimeoutError<u64>> {
+            let sent = sender.send_deadline($message(number), deadline);
+            sent.map_err(|error| late($refused(error), $number))
+        }
+
+        fn send_async(sender: &Self::Sender, number: u64) -> Task<'_, Result<(), SendError<u64>>> {
+            Box::pin(async move {
+                let sent = sender.send_async($message(number)).await;
+                sent.map_err(|error| SendError($number($refused(error).0)))
+            })
+        }
+
+        fn try_recv(receiver: &Self::Receiver) -> Result<u64, TryRecvError> {
+            $came(receiver.try_recv())
+        }
+
+        fn recv(receiver: &Self::Receiver) -> Result<u64, RecvError> {
+            $came(receiver.recv())
+        }
+
+        fn recv_timeout(
+            receiver: &Self::Receiver,
+            timeout: Duration,
+        ) -> Result<u64, RecvTimeoutError> {
+            $came(receiver.recv_timeout(timeout))
+        }
+
+        fn recv_deadline(
+            receiver: &Self::Receiver,
+            deadline: Instant,
+        ) -> Result<u64, RecvTimeoutError> {
+            $came(receiver.recv_deadline(deadline))
+        }
+
+        fn recv_async(receiver: &mut Self::Receiver) -> Task<'_, Result<u64, RecvError>> {
+            Box::pin(async move { $came(receiver.recv_async().await) })
+        }
+    };
+}
+
 /// The number in what comes back.
 fn full<M>(refused: TrySendError<M>, number: impl Fn(M) -> u64) -> TrySendError<u64> {
     match refused {
@@ -158,56 +226,7 @@ pub(super) struct Plain;
 impl Kind for Plain {
     ends_in_memory!(ipc::Sender<u64>, ipc::Receiver<u64>, ipc::channel(CAPACITY));
 
-    fn try_send(sender: &Self::Sender, number: u64) -> Result<(), TrySendError<u64>> {
-        sender.try_send(number)
-    }
-
-    fn send(sender: &Self::Sender, number: u64) -> Result<(), SendError<u64>> {
-        sender.send(number)
-    }
-
-    fn send_timeout(
-        sender: &Self::Sender,
-        number: u64,
-        timeout: Duration,
-    ) -> Result<(), SendTimeoutError<u64>> {
-        sender.send_timeout(number, timeout)
-    }
-
-    fn send_deadline(
-        sender: &Self::Sender,
-        number: u64,
-        deadline: Instant,
-    ) -> Result<(), SendTimeoutError<u64>> {
-        sender.send_deadline(number, deadline)
-    }
-
-    fn send_async(sender: &Self::Sender, number: u64) -> Task<'_, Result<(), SendError<u64>>> {
-        Box::pin(sender.send_async(number))
-    }
-
-    fn try_recv(receiver: &Self::Receiver) -> Result<u64, TryRecvError> {
-        receiver.try_recv()
-    }
-
-    fn recv(receiver: &Self::Receiver) -> Result<u64, RecvError> {
-        receiver.recv()
-    }
-
-    fn recv_timeout(receiver: &Self::Receiver, timeout: Duration) -> Result<u64, RecvTimeoutError> {
-        receiver.recv_timeout(timeout)
-    }
-
-    fn recv_deadline(
-        receiver: &Self::Receiver,
-        deadline: Instant,
-    ) -> Result<u64, RecvTimeoutError> {
-        receiver.recv_deadline(deadline)
-    }
-
-    fn recv_async(receiver: &mut Self::Receiver) -> Task<'_, Result<u64, RecvError>> {
-        Box::pin(receiver.recv_async())
-    }
+    verbs_of_messages!(identity, identity, identity, identity);
 
     fn send_many(
         sender: &Self::Sender,
@@ -380,7 +399,7 @@ fn text_of(number: u64) -> String {
 }
 
 #[cfg(feature = "serde")]
-fn number_in(text: &str) -> u64 {
+fn number_in(text: String) -> u64 {
     let (number, _) = text.split_once(':').unwrap();
     let number = number.parse().unwrap();
     assert_eq!(text, text_of(number));
@@ -392,7 +411,7 @@ fn came<R: std::error::Error>(
     received: Result<String, ipc::EncodedRecvError<R>>,
 ) -> Result<u64, R> {
     match received {
-        Ok(text) => Ok(number_in(&text)),
+        Ok(text) => Ok(number_in(text)),
         Err(ipc::EncodedRecvError::Refused(refused)) => Err(refused),
         Err(other) => panic!("{other}"),
     }
@@ -425,63 +444,7 @@ impl Kind for Encoded {
         ipc::encoded_channel(CAPACITY, 60)
     );
 
-    fn try_send(sender: &Self::Sender, number: u64) -> Result<(), TrySendError<u64>> {
-        let sent = sender.try_send(text_of(number));
-        sent.map_err(|error| full(refused_in(error), |text| number_in(&text)))
-    }
-
-    fn send(sender: &Self::Sender, number: u64) -> Result<(), SendError<u64>> {
-        let sent = sender.send(text_of(number));
-        sent.map_err(|error| SendError(number_in(&error.into_inner())))
-    }
-
-    fn send_timeout(
-        sender: &Self::Sender,
-        number: u64,
-        timeout: Duration,
-    ) -> Result<(), SendTimeoutError<u64>> {
-        let sent = sender.send_timeout(text_of(number), timeout);
-        sent.map_err(|error| late(refused_in(error), |text| number_in(&text)))
-    }
-
-    fn send_deadline(
-        sender: &Self::Sender,
-        number: u64,
-        deadline: Instant,
-    ) -> Result<(), SendTimeoutError<u64>> {
-        let sent = sender.send_deadline(text_of(number), deadline);
-        sent.map_err(|error| late(refused_in(error), |text| number_in(&text)))
-    }
-
-    fn send_async(sender: &Self::Sender, number: u64) -> Task<'_, Result<(), SendError<u64>>> {
-        Box::pin(async move {
-            let sent = sender.send_async(text_of(number)).await;
-            sent.map_err(|error| SendError(number_in(&error.into_inner())))
-        })
-    }
-
-    fn try_recv(receiver: &Self::Receiver) -> Result<u64, TryRecvError> {
-        came(receiver.try_recv())
-    }
-
-    fn recv(receiver: &Self::Receiver) -> Result<u64, RecvError> {
-        came(receiver.recv())
-    }
-
-    fn recv_timeout(receiver: &Self::Receiver, timeout: Duration) -> Result<u64, RecvTimeoutError> {
-        came(receiver.recv_timeout(timeout))
-    }
-
-    fn recv_deadline(
-        receiver: &Self::Receiver,
-        deadline: Instant,
-    ) -> Result<u64, RecvTimeoutError> {
-        came(receiver.recv_deadline(deadline))
-    }
-
-    fn recv_async(receiver: &mut Self::Receiver) -> Task<'_, Result<u64, RecvError>> {
-        Box::pin(async move { came(receiver.recv_async().await) })
-    }
+    verbs_of_messages!(text_of, number_in, refused_in, came);
 
     fn send_many(
         sender: &Self::Sender,
@@ -491,7 +454,7 @@ impl Kind for Encoded {
         Some(sent.map_err(|error| {
             let disconnected = ipc::EncodedSendError::Refused(SendError(()));
             assert_eq!(error.error, disconnected);
-            (error.sent, number_in(&error.unsent))
+            (error.sent, number_in(error.unsent))
         }))
     }
 
@@ -502,7 +465,7 @@ impl Kind for Encoded {
     ) -> Option<Result<usize, RecvError>> {
         let mut texts = Vec::new();
         let received = receiver.recv_many(&mut texts, limit);
-        numbers.extend(texts.iter().map(|text| number_in(text)));
+        numbers.extend(texts.into_iter().map(number_in));
         Some(counted(received))
     }
 
@@ -513,7 +476,7 @@ impl Kind for Encoded {
     ) -> Option<Result<usize, TryRecvError>> {
         let mut texts = Vec::new();
         let received = receiver.try_recv_many(&mut texts, limit);
-        numbers.extend(texts.iter().map(|text| number_in(text)));
+        numbers.extend(texts.into_iter().map(number_in));
         Some(counted(received))
     }
 }
@@ -526,11 +489,15 @@ fn sealed(number: u64) -> ipc::SealedBytes {
     ipc::SealedBytes::copy_of(&bytes_of(number)).unwrap()
 }
 
+fn number_sealed(bytes: ipc::SealedBytes) -> u64 {
+    number_of(&bytes)
+}
+
 fn unsealed<R: std::error::Error>(
     received: Result<ipc::SealedBytes, ipc::SealedRecvError<R>>,
 ) -> Result<u64, R> {
     match received {
-        Ok(bytes) => Ok(number_of(&bytes)),
+        Ok(bytes) => Ok(number_sealed(bytes)),
         Err(ipc::SealedRecvError::Refused(refused)) => Err(refused),
         Err(other) => panic!("{other}"),
     }
@@ -560,68 +527,11 @@ impl Kind for Sealed {
         ipc::SealedReceiver::attach(memory).unwrap()
     }
 
-    fn try_send(sender: &Self::Sender, number: u64) -> Result<(), TrySendError<u64>> {
-        let sent = sender.try_send(sealed(number));
-        sent.map_err(|error| full(error, |bytes| number_of(&bytes)))
-    }
-
-    fn send(sender: &Self::Sender, number: u64) -> Result<(), SendError<u64>> {
-        let sent = sender.send(sealed(number));
-        sent.map_err(|error| SendError(number_of(&error.0)))
-    }
-
-    fn send_timeout(
-        sender: &Self::Sender,
-        number: u64,
-        timeout: Duration,
-    ) -> Result<(), SendTimeoutError<u64>> {
-        let sent = sender.send_timeout(sealed(number), timeout);
-        sent.map_err(|error| late(error, |bytes| number_of(&bytes)))
-    }
-
-    fn send_deadline(
-        sender: &Self::Sender,
-        number: u64,
-        deadline: Instant,
-    ) -> Result<(), SendTimeoutError<u64>> {
-        let sent = sender.send_deadline(sealed(number), deadline);
-        sent.map_err(|error| late(error, |bytes| number_of(&bytes)))
-    }
-
-    fn send_async(sender: &Self::Sender, number: u64) -> Task<'_, Result<(), SendError<u64>>> {
-        Box::pin(async move {
-            let sent = sender.send_async(sealed(number)).await;
-            sent.map_err(|error| SendError(number_of(&error.0)))
-        })
-    }
+    verbs_of_messages!(sealed, number_sealed, identity, unsealed);
 
     fn is_closed(sender: &Self::Sender) -> bool {
         sender.is_closed()
     }
-
-    fn try_recv(receiver: &Self::Receiver) -> Result<u64, TryRecvError> {
-        unsealed(receiver.try_recv())
-    }
-
-    fn recv(receiver: &Self::Receiver) -> Result<u64, RecvError> {
-        unsealed(receiver.recv())
-    }
-
-    fn recv_timeout(receiver: &Self::Receiver, timeout: Duration) -> Result<u64, RecvTimeoutError> {
-        unsealed(receiver.recv_timeout(timeout))
-    }
-
-    fn recv_deadline(
-        receiver: &Self::Receiver,
-        deadline: Instant,
-    ) -> Result<u64, RecvTimeoutError> {
-        unsealed(receiver.recv_deadline(deadline))
-    }
-
-    fn recv_async(receiver: &mut Self::Receiver) -> Task<'_, Result<u64, RecvError>> {
-        Box::pin(async move { unsealed(receiver.recv_async().await) })
-    }
-
     fn len(receiver: &Self::Receiver) -> usize {
         receiver.len()
     }
