@@ -249,6 +249,13 @@ impl Polled {
         }
     }
 
+    /// Whether any of these is so of the socket, now.
+    pub(crate) fn is_any(&self, flags: PollFlags) -> bool {
+        let mut events = [PollFd::new(&self.0.socket, flags)];
+        let is_known = poll(&mut events, Some(&Timespec::default())).is_ok();
+        is_known && events[0].revents().intersects(flags)
+    }
+
     /// Whether a send finds room. The kernel says so in an event only when three quarters are free.
     fn has_room(&self) -> io::Result<bool> {
         // SAFETY: the call writes an int, the count of bytes.

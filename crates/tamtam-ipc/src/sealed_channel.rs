@@ -10,7 +10,7 @@ use std::mem::MaybeUninit;
 use std::os::fd::{AsFd, AsRawFd, BorrowedFd, OwnedFd, RawFd};
 use std::time::{Duration, Instant};
 
-use rustix::event::{PollFd, PollFlags, Timespec, poll};
+use rustix::event::{PollFlags, Timespec};
 use rustix::io::Errno;
 use rustix::net::sockopt::{socket_domain, socket_type};
 use rustix::net::{
@@ -224,13 +224,6 @@ fn until<R>(
     }
 }
 
-/// Whether any of these is so of a socket.
-fn is_any(socket: &Polled, flags: PollFlags) -> bool {
-    let mut socket = [PollFd::new(socket, flags)];
-    let is_known = poll(&mut socket, Some(&Timespec::default())).is_ok();
-    is_known && socket[0].revents().intersects(flags)
-}
-
 /// A socket of such a channel, which another process has sent.
 fn checked(socket: OwnedFd) -> Result<OwnedFd, AttachError> {
     let is_it = socket_domain(&socket) == Ok(AddressFamily::UNIX)
@@ -348,7 +341,7 @@ impl SealedSender {
     /// Whether no process receives, now: what is sent comes back.
     #[must_use]
     pub fn is_closed(&self) -> bool {
-        is_any(&self.socket, PollFlags::HUP | PollFlags::ERR)
+        self.socket.is_any(PollFlags::HUP | PollFlags::ERR)
     }
 
     /// Sends a message as a task, after waiting for room if there is none.
@@ -440,10 +433,8 @@ impl SealedReceiver {
 
     /// Whether no process has a sender, and no byte is there.
     fn is_at_end(&self) -> bool {
-        is_any(
-            &self.socket,
-            PollFlags::HUP | PollFlags::RDHUP | PollFlags::ERR,
-        ) && self.is_empty()
+        let over = PollFlags::HUP | PollFlags::RDHUP | PollFlags::ERR;
+        self.socket.is_any(over) && self.is_empty()
     }
 
     /// Receives a message if one is there; never waits.

@@ -14,7 +14,7 @@ use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
 use rustix::event::{PollFd, PollFlags, poll};
-use rustix::io::Errno;
+use rustix::io::{Errno, retry_on_intr};
 use rustix::net::sockopt::{Timeout, set_socket_timeout};
 use rustix::net::{
     AddressFamily, RecvFlags, SocketAddrUnix, SocketFlags, SocketType, connect, recv, socket_with,
@@ -253,13 +253,7 @@ impl Service {
         // No time at all would be one without end.
         let left = left.map(|left| left.max(Duration::from_millis(1)));
         set_socket_timeout(&socket, Timeout::Send, left).map_err(self.system("its time"))?;
-        let connected = loop {
-            match connect(&socket, &address) {
-                Err(Errno::INTR) => {}
-                connected => break connected,
-            }
-        };
-        match connected {
+        match retry_on_intr(|| connect(&socket, &address)) {
             Ok(()) => {
                 set_socket_timeout(&socket, Timeout::Send, None)
                     .map_err(self.system("its time"))?;
