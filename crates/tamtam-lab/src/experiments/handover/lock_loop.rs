@@ -13,15 +13,12 @@ use std::time::{Duration, Instant};
 use crate::measure::seats::Seats;
 use crate::measure::statistics::median;
 use crate::measure::usage::{Usage, metrics_between};
-use crate::turns::{COUNT, EXPERIMENT};
-use crate::{Conditions, Failure, Measure, Measurement, Metric, Placement, Variant};
+use crate::turns::in_each_placement;
+use crate::{Conditions, Failure, Measure, Measurement, Metric};
 
 /// The loop in every placement: `1000/free`, `1000/1core`, `1000/2cores`, `1000/hog`.
 pub fn measures() -> Vec<Measure> {
-    Placement::ALL
-        .into_iter()
-        .map(|placement| Measure::new(EXPERIMENT, Variant::new(COUNT, placement), run))
-        .collect()
+    in_each_placement(run)
 }
 
 /// What the mutex guards: who had it last, and how often it was taken.
@@ -115,6 +112,7 @@ fn run(conditions: &Conditions) -> Result<Measurement, Failure> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::{Placement, Variant};
 
     #[test]
     fn every_lock_is_counted() {

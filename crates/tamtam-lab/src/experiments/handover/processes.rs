@@ -5,11 +5,9 @@
 
 use std::sync::OnceLock;
 
-use super::turns::{self, COUNT, Caller, EXPERIMENT};
+use super::turns::{self, Caller};
 use crate::measure::seats::Seats;
-use crate::{
-    Conditions, End, Failure, Measure, Measurement, Placement, ServerProcess, Turn, Variant,
-};
+use crate::{Conditions, End, Failure, Measure, Measurement, ServerProcess, Turn};
 
 /// A way of handing numbers back and forth between two processes.
 pub trait ProcessHandover: Copy + Send + Sync + 'static {
@@ -25,13 +23,7 @@ pub trait ProcessHandover: Copy + Send + Sync + 'static {
 
 /// Strict turns in every placement: `1000/free`, `1000/1core`, `1000/2cores`, `1000/hog`.
 pub fn measures<H: ProcessHandover>(handover: H) -> Vec<Measure> {
-    let of = |placement| {
-        let variant = Variant::new(COUNT, placement);
-        Measure::new(EXPERIMENT, variant, move |conditions| {
-            run(handover, conditions)
-        })
-    };
-    Placement::ALL.into_iter().map(of).collect()
+    turns::in_each_placement(move |conditions| run(handover, conditions))
 }
 
 fn run<H: ProcessHandover>(handover: H, conditions: &Conditions) -> Result<Measurement, Failure> {

@@ -36,15 +36,16 @@ pub(crate) const STOP: u64 = u64::MAX;
 
 /// Strict turns of plain numbers in every placement: `1000/free`, `1000/1core`, `1000/2cores`, `1000/hog`.
 pub fn measures<H: Handover<Turn>>(handover: H) -> Vec<Measure> {
+    in_each_placement(move |conditions| run::<Turn, H>(handover, conditions))
+}
+
+/// Turns in batches of [`COUNT`], in every placement.
+pub(crate) fn in_each_placement(
+    run: impl Fn(&Conditions) -> Result<Measurement, Failure> + Copy + 'static,
+) -> Vec<Measure> {
     Placement::ALL
         .into_iter()
-        .map(|placement| {
-            Measure::new(
-                EXPERIMENT,
-                Variant::new(COUNT, placement),
-                move |conditions| run::<Turn, H>(handover, conditions),
-            )
-        })
+        .map(|placement| Measure::new(EXPERIMENT, Variant::new(COUNT, placement), run))
         .collect()
 }
 
