@@ -11,7 +11,7 @@ use crate::error::LinkEnd;
 mod cut;
 mod reason;
 
-use cut::{cut_end, cut_failure, cut_text};
+use cut::{beginning, cut_end, cut_failure, cut_text};
 use reason::{put_end, put_failure, read_end, read_failure};
 
 /// With what a link begins.
@@ -462,11 +462,7 @@ fn read_link<'a>(input: &mut Input<'a>) -> Result<LinkMade<'a>> {
 
 /// What of a name goes with a link, or is kept of one with a probe.
 pub(crate) fn cut_name(name: &str) -> &str {
-    let mut end = name.len().min(LONGEST_NAME);
-    while !name.is_char_boundary(end) {
-        end -= 1;
-    }
-    &name[..end]
+    beginning(name, LONGEST_NAME)
 }
 
 fn read_probe(input: &mut Input<'_>) -> Result<Probe> {

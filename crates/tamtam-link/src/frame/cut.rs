@@ -9,16 +9,22 @@ use crate::bytes::LONGEST_NUMBER;
 /// Stands for what was cut off.
 const MORE: &str = "…";
 
-/// The beginning of a text, in so many bytes at most.
+/// As many characters of a text as have room in so many bytes.
+pub(super) fn beginning(text: &str, room: usize) -> &str {
+    let mut end = text.len().min(room);
+    while !text.is_char_boundary(end) {
+        end -= 1;
+    }
+    &text[..end]
+}
+
+/// A text in so many bytes at most, which shows whether something was cut off.
 pub(crate) fn cut_text(text: &str, room: usize) -> Cow<'_, str> {
     if text.len() <= room {
         return text.into();
     }
-    let mut end = room.saturating_sub(MORE.len());
-    while !text.is_char_boundary(end) {
-        end -= 1;
-    }
-    format!("{}{MORE}", &text[..end]).into()
+    let kept = beginning(text, room.saturating_sub(MORE.len()));
+    format!("{kept}{MORE}").into()
 }
 
 pub(super) fn cut_failure(failure: &FarFailure, room: usize) -> FarFailure {
