@@ -29,7 +29,8 @@ pub(crate) fn launch(mut command: Command) -> (Option<Command>, io::Result<Child
     }
 }
 
-fn gone() -> io::Error {
+/// Why no process can be started any more.
+pub(crate) fn gone() -> io::Error {
     io::Error::other("the thread that starts processes is gone")
 }
 

@@ -26,7 +26,7 @@ use crate::carrier::Carrier;
 use crate::collector;
 use crate::courier::{self, Courier};
 use crate::error::SpawnError;
-use crate::launcher::launch;
+use crate::launcher::{gone, launch};
 use crate::lock::lock;
 use crate::origin;
 use crate::progress::Watched;
@@ -187,14 +187,11 @@ impl Recipe {
         };
         Ok((incarnation, child))
     }
-}
 
-impl Recipe {
     /// Starts the program, with this end of the socket.
     fn launch(&self, origin: String, socket: UnixStream) -> io::Result<Child> {
         let mut program = lock(&self.program);
         let command = program.take();
-        let gone = || io::Error::other("the thread that starts processes is gone");
         let mut command = command.ok_or_else(gone)?;
         command
             .env(origin::WORKER, origin)

@@ -321,10 +321,11 @@ impl Recorder {
         let forwarded = self.server.forwarded(&parts, body.clone());
         let forwarded = forwarded.ok_or_else(|| bad("the request has no place there".into()))?;
         let limits = &shared.gateway.limits;
+        let called = || format!("{} {}", parts.method, parts.uri.path());
         let asking = async {
             // It names addresses, which are not the client's to know.
             let failed = |error: String| {
-                let request = format!("{} {}", parts.method, parts.uri.path());
+                let request = called();
                 tracing::warn!(request, error, "the server that is recorded gave no answer");
                 bad("the server that is recorded gave no answer".into())
             };
@@ -349,7 +350,7 @@ impl Recorder {
         };
         remove_of_connection(&mut head.headers);
         let lose = |reason: String| {
-            let request = format!("{} {}", parts.method, parts.uri.path());
+            let request = called();
             (self.told)(&RecordLoss { request, reason });
         };
         let answered = match taken {
