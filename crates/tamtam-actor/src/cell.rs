@@ -9,35 +9,28 @@
 
 use core::any::Any;
 use core::marker::PhantomData;
-use core::mem::{ManuallyDrop, MaybeUninit};
+use core::mem::ManuallyDrop;
 use core::ops::Deref;
 use core::ptr::NonNull;
 use std::sync::{Arc, Weak};
 use std::time::Instant;
 
-use tamtam_wait::Backoff;
-use tamtam_wait::Source;
 use tamtam_wait::seam::atomic::{
     AtomicBool, AtomicU8, AtomicU32, AtomicU64, AtomicUsize, Ordering,
 };
 use tamtam_wait::seam::{self, UnsafeCell};
 
-use crate::ended::{EndReason, Ended, catch};
-use crate::error::{TellError, panic_of};
+use crate::ended::{EndReason, catch};
 use crate::id::{ActorId, forget_name};
 use crate::mailbox::{
-    DeadLetter, Downstream, Head, LaneLength, Level, LimitedMailbox, Linked, Loss, Mark, Mute,
-    Open, Popped, Pushed, Reserved, Ruled, Seen, Special, Store, Streak, Tail, Taking, Things,
-    Upstream, Urgent, WhenNoRoom, apart, tell_of,
+    DeadLetter, Downstream, Head, LaneLength, LimitedMailbox, Loss, Mute, Ruled, Seen, Special,
+    Store, Tail, Upstream, Urgent, tell_of,
 };
-use crate::observe::{MeasuredTurn, Record, told};
-use crate::task::{
-    Acts, AtClose, Due, Home, Task, ThreadWait, TurnLimits, kept_home, make_due_here,
-};
+use crate::observe::{Record, told};
+use crate::task::{Acts, AtClose, Due, Home, Task, TurnLimits};
 use crate::time::Time;
 use at_home::TurnMarks;
-use mute::Sender;
-use owed::{Owed, settle};
+use owed::Owed;
 use tamtam_wait::contain;
 
 mod at_home;

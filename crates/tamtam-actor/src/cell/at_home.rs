@@ -6,7 +6,13 @@
 //! Where it has to keep senders off, since the actor stops or is parked, it becomes the receiver by waking it; if another one has, that one's turn does
 //! the rest.
 
-use super::*;
+use std::sync::Arc;
+
+use tamtam_wait::seam::atomic::{AtomicU8, Ordering};
+
+use super::{Cell, Turn};
+use crate::mailbox::Taking;
+use crate::task::{Task, kept_home, make_due_here};
 
 /// There is something special.
 const SPECIAL: u8 = 1;

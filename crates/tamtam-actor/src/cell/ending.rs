@@ -1,6 +1,20 @@
 //! How an actor ends: what is in its mailbox is lost, and those who watch are told.
 
-use super::*;
+use core::ptr::NonNull;
+use std::sync::Arc;
+
+use tamtam_wait::seam::atomic::Ordering;
+use tamtam_wait::{Backoff, contain, seam};
+
+use super::at_work::AtWork;
+use super::dropped::dropping_for;
+use super::owed::settle;
+use super::{Behavior, Cell, DRAIN_AGAIN, DRAINING, Turn, UNDRAINED};
+use crate::ended::{EndReason, Ended};
+use crate::error::panic_of;
+use crate::mailbox::{LimitedMailbox, Loss, Popped};
+use crate::observe::told;
+use crate::task::Task;
 
 impl<M> Cell<M> {
     /// What becomes of an actor whose turn has ended by a panic.

@@ -1,6 +1,10 @@
 //! What the one who has the cell's turn takes out of it.
 
-use super::*;
+use core::mem::MaybeUninit;
+
+use super::{Cell, System};
+use crate::mailbox::{Mark, Popped, Taking, Things};
+use crate::observe::MeasuredTurn;
 
 impl<M> Cell<M> {
     /// How many messages lie where they are counted; 0 where they are not.

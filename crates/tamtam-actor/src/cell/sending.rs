@@ -1,6 +1,21 @@
 //! What senders do with a cell.
 
-use super::*;
+use core::mem::ManuallyDrop;
+use core::ptr::NonNull;
+use std::sync::Arc;
+use std::time::Instant;
+
+use tamtam_wait::seam::atomic::Ordering;
+use tamtam_wait::{Source, seam};
+
+use super::mute::Sender;
+use super::{Cell, System, Waits};
+use crate::error::TellError;
+use crate::mailbox::{
+    Level, LimitedMailbox, Linked, Open, Popped, Pushed, Reserved, Store, Streak, WhenNoRoom, apart,
+};
+use crate::observe::Record;
+use crate::task::{Task, ThreadWait, kept_home};
 
 impl<M> Cell<M> {
     #[inline]

@@ -1,8 +1,11 @@
 //! The keeper's life: turns, waits, and the end.
 
-use tamtam_wait::Backoff;
+use tamtam_wait::seam::atomic::Ordering;
+use tamtam_wait::{Backoff, seam};
 
-use super::*;
+use super::{DRAIN, Line, RUN, words};
+use crate::mailbox::Popped;
+use crate::task::{Task, Unflushed, give_up_home};
 
 /// When told to drain: what was accepted later, also what handlers send to each other, has so many rounds to come
 /// to an end.

@@ -36,9 +36,7 @@ use tamtam_wait::{Wait, WaitList, contain};
 
 use crate::mailbox::{Head, Popped, Seen, Tail};
 use crate::observe::{Ledger, Shown, WatchedHome};
-use crate::task::{
-    DueHere, Home, InjectSlot, Task, TurnLimits, Unflushed, give_up_home, keep_home, leave_turns,
-};
+use crate::task::{DueHere, Home, InjectSlot, Task, TurnLimits, Unflushed, keep_home, leave_turns};
 
 use crate::time::{Time, vigil};
 

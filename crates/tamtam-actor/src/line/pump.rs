@@ -1,8 +1,8 @@
 //! A pump: what is due, as far as is allowed.
 
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
-use super::*;
+use super::Line;
 
 /// A pump without a budget ends after so many rounds; each one after so many in a row that handled nothing.
 const ROUNDS_OF_PUMP: usize = 16;

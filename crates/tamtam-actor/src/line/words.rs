@@ -5,10 +5,12 @@
 
 use std::sync::{Arc, Weak};
 use std::task::Waker;
+use std::time::Instant;
 
+use tamtam_wait::seam::UnsafeCell;
 use tamtam_wait::{Context, Operation, SharedWords, Source};
 
-use super::*;
+use super::{HERE, Line};
 
 /// A source that more than one thread may look at.
 pub type SharedSource = dyn Source + Send + Sync;

@@ -12,83 +12,52 @@
 //! - While others work, a sleeper looks again by itself after 0.1 ms, 0.2 ms, and so on, and takes away what
 //!   a thread would do next that has not come to the end of its turn.
 
-use std::collections::VecDeque;
 use std::io;
-use std::sync::{Arc, OnceLock, Weak};
-use std::time::{Duration, Instant};
+use std::sync::{Arc, Weak};
+use std::time::Instant;
 
-use tamtam_wait::seam::atomic::{self, AtomicBool, AtomicU32, AtomicUsize, Ordering};
-use tamtam_wait::seam::{self, CacheAligned, Mutex};
+use tamtam_wait::seam::atomic::{self, AtomicBool, AtomicUsize, Ordering};
+use tamtam_wait::seam::{CacheAligned, Mutex};
 use tamtam_wait::{Wait, WaitList};
 
 use super::blocking::{BlockingHome, BlockingThreads, is_inside};
-use super::deque::Deque;
-use super::lifo_slot::LifoSlot;
 use super::stealer::Stealer;
-use crate::observe::{Counts, HomeKind, HomeSnapshot, Ledger, Observe, WatchedHome, told, watch};
-use crate::task::{
-    AtClose, Home, InjectSlot, Remembered, Task, TurnLimits, Unflushed, set_blocking,
-};
+use crate::observe::{Ledger, Observe, WatchedHome, watch};
+use crate::task::{AtClose, Home, Remembered, Task, TurnLimits, Unflushed, set_blocking};
 use crate::time::{Time, vigil};
 
 mod busy;
+mod desk;
+mod entering;
 mod figures;
 mod idle;
 mod injector;
 #[cfg(all(test, tamtam_loom))]
 mod loom_tests;
+mod people;
 mod search;
+mod seat;
 mod stand_in;
 mod wait;
 
 use busy::Busy;
+use desk::{Desk, Desks};
 pub(super) use idle::IdleWait;
 use idle::IdleWaiters;
+use injector::Injector;
+use people::{People, Role};
+use search::ThreadRound;
+use seat::ThreadSeat;
 use stand_in::PoolThreads;
 
-/// So many turns in a row a thread does what it has made due last. Then it looks at the injector, and at what
-/// has been due for long.
-const LONGEST_STREAK: u32 = 128;
-/// A turn of something that has been due for long counts as so many: the injector is looked at after 64.
-const STREAK_OF_RING: u32 = 2;
-/// After so many turns that had to end before all was done, each of which may have lasted 50 µs, a thread looks at the
-/// injector, too.
-const MOST_LONG: u32 = 4;
-/// So many tasks a thread takes over from the injector at once, at most.
-const MOST_ENTERING: usize = 128;
-/// How often a thread that always has something to do looks whether another one is stuck.
-const LOOK_AFTER_OTHERS: Duration = Duration::from_micros(200);
-/// The injector keeps memory for so many tasks when it has become empty.
-const MOST_KEPT: usize = 1_024;
 /// So many threads may stand in for blocked ones, unless the builder says otherwise; or 16 for each thread of the pool, if
 /// that is more.
 const STAND_INS: usize = if cfg!(tamtam_loom) { 0 } else { 256 };
 const STAND_INS_OF_EACH: usize = if cfg!(tamtam_loom) { 0 } else { 16 };
-/// How long a sleeper sleeps at first, and at most, while others work.
-const FIRST_NAP: Duration = Duration::from_micros(100);
-const LONGEST_NAP: Duration = Duration::from_millis(100);
-
-/// No thread looks around.
-const NOT_LOOKING: u32 = 0;
-/// A thread does.
-const LOOKING: u32 = 1;
-/// The one who did has found something that came in from outside. If it is a short turn, it will look again in no time:
-/// the thread that answers a question, and then gets the next one.
-const BACK_SOON: u32 = 2;
-/// So many looks whether it has come back, with so many pauses (of about 0.02 µs) between them: a wake-up that is for
-/// nothing costs more than ten times that.
-const LOOKS_FOR_RETURN: u32 = if cfg!(tamtam_loom) { 1 } else { 8 };
-const PAUSES_A_LOOK: u32 = if cfg!(tamtam_loom) { 0 } else { 3 };
-
 /// What all threads of a pool have in common.
 pub(crate) struct Shared {
-    /// Of the pool's threads.
-    desks: Box<[Desk]>,
-    /// Of their stand-ins, each made when it is needed for the first time: a stand-in's ring is counted on from those above.
-    spare_desks: Box<[OnceLock<Box<Desk>>]>,
+    desks: Desks,
     threads: usize,
-    /// So many desks were ever used: those of stand-ins need not be looked at before there are any.
-    used: AtomicUsize,
     injector: CacheAligned<Injector>,
     /// Threads that sleep, or are about to.
     idle: WaitList,
@@ -119,165 +88,10 @@ pub(crate) struct Shared {
     pub(super) ledger: Option<Arc<Ledger>>,
 }
 
-/// What is due on one thread.
-struct Desk {
-    next: CacheAligned<LifoSlot<Task>>,
-    ring: Deque<Task>,
-    pace: CacheAligned<Pace>,
-}
-
-impl Desk {
-    fn new() -> Self {
-        Desk {
-            next: CacheAligned(LifoSlot::new()),
-            ring: Deque::new(),
-            pace: CacheAligned(Pace {
-                turns: AtomicUsize::new(0),
-                has_note: AtomicBool::new(false),
-                was_long: AtomicBool::new(false),
-                was_away: AtomicBool::new(false),
-                counts: Counts::default(),
-            }),
-        }
-    }
-}
-
-/// How a thread gets on.
-struct Pace {
-    /// How many turns there were; tells others whether one takes long.
-    turns: AtomicUsize,
-    /// The thread has something to look at before its next turn: the two below, or what it has [not flushed](Unflushed). For the thread itself.
-    has_note: AtomicBool,
-    /// The last turn is to be followed by another one of the same actor. For the thread itself, which looks only if `has_note` is set.
-    was_long: AtomicBool,
-    /// The thread has waited in a handler. As that.
-    was_away: AtomicBool,
-    counts: Counts,
-}
-
-/// What a thread is there for.
-#[derive(Clone, Copy, PartialEq, Eq)]
-enum Role {
-    /// It is one of the pool's.
-    Own,
-    /// It stands in for one that waits.
-    StandIn,
-    /// As that, but for the last one that did not wait: see [`stand_in`].
-    Reserve,
-}
-
-/// What a thread has done since it has looked around.
-#[derive(Default)]
-struct ThreadRound {
-    /// Turns in a row of what it had made due itself.
-    streak: u32,
-    /// Turns that were to be followed by another one.
-    long: u32,
-    looked_after_others: Option<Instant>,
-    /// How many turns the others had had then.
-    seen: Vec<usize>,
-}
-
-/// Where tasks come in from outside. What either side looks at with each task is on one cache line.
-#[repr(C)]
-struct Injector {
-    /// The way in for one that finds no others waiting.
-    inject_slot: InjectSlot<Task>,
-    /// One of those that have nothing to do stays awake for a while, and the others sleep at once: as long as
-    /// it looks no thread needs to be woken. `NOT_LOOKING`, `LOOKING`, or `BACK_SOON`.
-    watched: AtomicU32,
-    /// No thread is left. Changed under the lock.
-    closed: AtomicBool,
-    /// How many there are in the queue; for a look without the lock.
-    length: AtomicUsize,
-    tasks: Mutex<VecDeque<Task>>,
-}
-
-#[derive(Default)]
-struct People {
-    /// The pool's threads, to be joined.
-    handles: Vec<std::thread::JoinHandle<()>>,
-    /// Rings of stand-ins that no thread has.
-    free_rings: Vec<usize>,
-    /// Threads that are blocked, and those that stand in.
-    blocked: usize,
-    stand_ins: usize,
-    /// Stand-ins that take no task any more, and have not ended.
-    resigned: usize,
-    /// How often a thread was blocked: the last one of all to be blocked knows by it that it still is the last one.
-    blocks: u64,
-    /// Where the tasks of those actors are for which blocked threads wait, once for each of these.
-    awaited: Vec<usize>,
-    /// Threads that have not ended.
-    alive: usize,
-}
-
-impl People {
-    /// So many threads may take a task now, or will when they are through with theirs.
-    fn at_large(&self) -> usize {
-        self.alive.saturating_sub(self.resigned + self.blocked)
-    }
-}
-
-thread_local! {
-    /// The pool that this thread works for.
-    static POOL: core::cell::RefCell<Weak<Shared>> =
-        const { core::cell::RefCell::new(Weak::new()) };
-    /// The same, for a quick look.
-    static SEAT: core::cell::Cell<ThreadSeat> = const { core::cell::Cell::new(ThreadSeat::NONE) };
-}
-
-/// Where a thread works. A thread that turns actors looks here with each message, so the desk is looked up once.
-#[derive(Clone, Copy)]
-struct ThreadSeat {
-    /// Null if this is no thread of a pool.
-    shared: *const Shared,
-    /// That of this thread there.
-    desk: *const Desk,
-    ring: usize,
-}
-
-impl ThreadSeat {
-    const NONE: Self = ThreadSeat {
-        shared: core::ptr::null(),
-        desk: core::ptr::null(),
-        ring: 0,
-    };
-
-    /// The desk of this thread, if it works for this pool.
-    #[inline(always)]
-    fn desk_at(self, shared: &Shared) -> Option<&Desk> {
-        // SAFETY: a seat is set by a thread that keeps what is shared until it has left the seat, and the desk is a part of
-        // that: neither the slice of desks nor the box of a spare one is replaced before `shared` is dropped.
-        core::ptr::eq(self.shared, shared).then(|| unsafe { &*self.desk })
-    }
-}
-
-/// Has this thread look at what it has not flushed before its next turn; `false` if it is at no turn of a pool.
-fn note_unflushed() -> bool {
-    let seat = SEAT.get();
-    if seat.shared.is_null() {
-        return false;
-    }
-    // SAFETY: a seat is set by a thread that keeps what is shared until it has left the seat, and the desk is a part of that.
-    let desk = unsafe { &*seat.desk };
-    desk.pace.has_note.store(true, Ordering::Relaxed);
-    true
-}
-
 impl vigil::Sleeper for Shared {
     fn call(&self) {
         self.idle.notify_all();
     }
-}
-
-/// What a look around brought.
-enum FoundTurn {
-    Task(Task),
-    /// A thread has begun to work.
-    Call,
-    /// The pool is at its end.
-    End,
 }
 
 impl Shared {
@@ -313,17 +127,9 @@ impl Shared {
     /// All that the threads have in common, without threads.
     fn new(threads: usize, name: String, time: Option<Time>) -> Self {
         let mut shared = Shared {
-            desks: (0..threads).map(|_| Desk::new()).collect(),
-            spare_desks: Box::default(),
+            desks: Desks::new(threads),
             threads,
-            used: AtomicUsize::new(threads),
-            injector: CacheAligned(Injector {
-                inject_slot: InjectSlot::new(),
-                watched: AtomicU32::new(NOT_LOOKING),
-                closed: AtomicBool::new(false),
-                length: AtomicUsize::new(0),
-                tasks: Mutex::new(VecDeque::new()),
-            }),
+            injector: CacheAligned(Injector::new()),
             idle: WaitList::chained(),
             busy: Busy::new(threads),
             idle_waiters: IdleWaiters::new(),
@@ -348,28 +154,13 @@ impl Shared {
 
     /// So many threads may stand in at once.
     pub(super) fn allow_stand_ins(&mut self, most: usize) {
-        self.spare_desks = (0..most).map(|_| OnceLock::new()).collect();
-        self.people.lock().free_rings = (self.threads..self.threads + most).rev().collect();
-    }
-
-    /// The desk of a thread.
-    #[inline(always)]
-    fn desk(&self, ring: usize) -> &Desk {
-        match self.desks.get(ring) {
-            Some(desk) => desk,
-            None => self.spare_desk(ring),
-        }
-    }
-
-    #[cold]
-    #[inline(never)]
-    fn spare_desk(&self, ring: usize) -> &Desk {
-        self.spare_desks[ring - self.threads].get_or_init(|| Box::new(Desk::new()))
+        let rings = self.desks.allow_spare(most);
+        self.people.lock().free_rings = rings.rev().collect();
     }
 
     fn start_thread(self: &Arc<Self>, ring: usize, role: Role) -> io::Result<()> {
         let shared = Arc::clone(self);
-        self.used.fetch_max(ring + 1, Ordering::SeqCst);
+        self.desks.note_used(ring);
         let mut people = self.people.lock();
         let handle = std::thread::Builder::new()
             .name(format!("{}-{ring}", self.name))
@@ -459,7 +250,7 @@ impl Shared {
 
     /// Whether this thread is one of the pool's.
     pub(super) fn is_one_of_us(&self) -> bool {
-        SEAT.get().shared == core::ptr::from_ref(self) || is_inside(self)
+        ThreadSeat::here().is_at(self) || is_inside(self)
     }
 
     /// Whether messages of the actor at work on this thread are not accepted any more.
@@ -491,21 +282,14 @@ impl Shared {
     // -------------------------------------------------------------------------- the threads' life
 
     fn work(self: Arc<Self>, ring: usize, role: Role) {
-        POOL.set(Arc::downgrade(&self));
-        SEAT.set(ThreadSeat {
-            shared: Arc::as_ptr(&self),
-            desk: self.desk(ring),
-            ring,
-        });
-        Unflushed::begin(note_unflushed);
+        ThreadSeat::take(&self, ring);
+        Unflushed::begin(ThreadSeat::note_unflushed);
         let has_resigned = match role {
             Role::Own | Role::StandIn => self.take_turns(ring, role),
             Role::Reserve => self.serve_as_reserve(ring),
         };
         Unflushed::end();
-        // What becomes due from now on does not come to this thread's desk, where it would not be found.
-        SEAT.set(ThreadSeat::NONE);
-        POOL.set(Weak::new());
+        ThreadSeat::leave();
         self.leave(ring, role, has_resigned);
     }
 
@@ -513,7 +297,7 @@ impl Shared {
     fn take_turns(&self, ring: usize, role: Role) -> bool {
         let mut round = ThreadRound::default();
         let mut stealer = Stealer::default();
-        let desk = self.desk(ring);
+        let desk = self.desks.at(ring);
         loop {
             let task = match self.find(desk, ring, &mut round) {
                 Some(task) => task,
@@ -539,16 +323,7 @@ impl Shared {
         } else {
             task.run();
         }
-        Self::count_turn(desk)
-    }
-
-    #[inline(always)]
-    fn count_turn(desk: &Desk) -> usize {
-        let count = &desk.pace.turns;
-        // Only this thread writes it.
-        let turns = count.load(Ordering::Relaxed).wrapping_add(1);
-        count.store(turns, Ordering::Relaxed);
-        turns
+        desk.count_turn()
     }
 
     /// Whether the threads may end: they are to, and none works that might make something due.
@@ -562,24 +337,9 @@ impl Shared {
 
     /// A thread ends; the last one closes the injector.
     fn leave(&self, ring: usize, role: Role, has_resigned: bool) {
-        let mut people = self.people.lock();
-        people.alive -= 1;
-        people.resigned -= usize::from(has_resigned);
-        if role != Role::Own {
-            people.stand_ins -= usize::from(!has_resigned);
-            people.free_rings.push(ring);
-        }
-        let is_last = people.alive == 0;
-        drop(people);
+        let is_last = self.people.lock().leave(ring, role, has_resigned);
         if is_last {
-            let left = {
-                let mut tasks = self.injector.tasks.lock();
-                self.injector.closed.store(true, Ordering::SeqCst);
-                core::mem::take(&mut *tasks)
-            };
-            // Who finds the inject slot closed tries the queue, and finds that closed, too.
-            let last = self.injector.inject_slot.close();
-            last.into_iter().chain(left).for_each(Task::abandon);
+            self.injector.close().for_each(Task::abandon);
             // What was due there is done. Before those who are to be told: some of them live there.
             let abandoned = self.blocking.close();
             let abandoned = abandoned + self.remembered.close();
@@ -595,7 +355,7 @@ impl Shared {
 impl Home for Shared {
     #[inline]
     fn schedule(&self, task: Task) {
-        let Some(desk) = SEAT.get().desk_at(self) else {
+        let Some(desk) = ThreadSeat::here().desk_at(self) else {
             return self.bring(task);
         };
         // SAFETY: this thread owns the desk: it works for this pool under this number.
@@ -613,7 +373,7 @@ impl Home for Shared {
 
     #[inline]
     fn schedule_or_refuse(&self, task: Task) -> Result<(), Task> {
-        if !core::ptr::eq(SEAT.get().shared, self) && self.refuses() {
+        if !ThreadSeat::here().is_at(self) && self.refuses() {
             return Err(task);
         }
         self.schedule(task);
@@ -621,7 +381,7 @@ impl Home for Shared {
     }
 
     fn has_closed(&self) -> bool {
-        self.injector.closed.load(Ordering::SeqCst)
+        self.injector.is_closed()
     }
 
     fn blocking(self: Arc<Self>) -> Option<Arc<dyn Home>> {
@@ -637,10 +397,9 @@ impl Home for Shared {
     }
 
     fn schedule_again(&self, task: Task) {
-        match SEAT.get().desk_at(self) {
+        match ThreadSeat::here().desk_at(self) {
             Some(desk) => {
-                desk.pace.was_long.store(true, Ordering::Relaxed);
-                desk.pace.has_note.store(true, Ordering::Relaxed);
+                desk.note(|pace| &pace.was_long);
                 self.append(desk, task);
             }
             None => self.bring(task),
@@ -658,7 +417,7 @@ impl Shared {
         // SAFETY: this thread owns the desk.
         match unsafe { desk.ring.push(task) } {
             Ok(()) => {
-                if desk.ring.len() + usize::from(desk.next.is_full()) >= 2 {
+                if desk.due() >= 2 {
                     // A thread that is about to sleep registers and then looks into the rings.
                     atomic::fence(Ordering::SeqCst);
                     self.call_one();

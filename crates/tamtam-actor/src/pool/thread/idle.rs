@@ -8,9 +8,16 @@
 //! in between: then no queue was emptied, and no handler has run on a thread of the pool. So at the time at which no handler was
 //! blocking, the queues, which were empty later, were empty, too.
 
-use tamtam_channel::Slot;
+use std::sync::Arc;
+use std::time::Instant;
 
-use super::*;
+use tamtam_channel::Slot;
+use tamtam_wait::seam::atomic::{AtomicUsize, Ordering};
+use tamtam_wait::seam::{self, Mutex};
+
+use super::Shared;
+use super::seat::ThreadSeat;
+use crate::task::Task;
 
 /// Who waits until a pool is idle. Each has a slot of its own.
 pub(super) struct IdleWaiters {
@@ -72,12 +79,12 @@ impl Shared {
             let waiters = self.idle_waiters.take();
             // A thread of this pool that comes here has looked at its own desk already: an actor that waits, and is due by
             // this, would lie there unseen while all threads sleep. So it comes in as from outside.
-            let seat = SEAT.replace(ThreadSeat::NONE);
-            for slot in waiters {
-                // It is told once.
-                let _ = slot.try_put(());
-            }
-            SEAT.set(seat);
+            ThreadSeat::away_from(|| {
+                for slot in waiters {
+                    // It is told once.
+                    let _ = slot.try_put(());
+                }
+            });
         }
     }
 

@@ -47,13 +47,13 @@ fn work(shared: &Shared, ring: usize) {
     let mut stealer = Stealer::default();
     loop {
         let task = shared
-            .find(shared.desk(ring), ring, &mut round)
+            .find(shared.desks.at(ring), ring, &mut round)
             .or_else(|| shared.wait(ring, &mut stealer));
         match task {
             Some(task) => task.run(),
             None => break,
         }
-        Shared::count_turn(shared.desk(ring));
+        shared.desks.at(ring).count_turn();
         // A model has no clock: whether a theft was worth it is not for it to say.
         stealer = Stealer::default();
     }
@@ -130,12 +130,12 @@ fn loom_the_second_task_of_a_thread_wakes_another_one() {
                 task.expect("the pool is not at its end").run();
             })
         };
-        shared.append(shared.desk(0), task(&turns));
-        shared.append(shared.desk(0), task(&turns));
+        shared.append(shared.desks.at(0), task(&turns));
+        shared.append(shared.desks.at(0), task(&turns));
         other.join().unwrap();
         assert_eq!(turns.0.load(Relaxed), 1);
         let mut round = ThreadRound::default();
-        while let Some(task) = shared.find(shared.desk(0), 0, &mut round) {
+        while let Some(task) = shared.find(shared.desks.at(0), 0, &mut round) {
             task.run();
         }
         assert_eq!(turns.0.load(Relaxed), 2);

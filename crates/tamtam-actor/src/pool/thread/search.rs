@@ -1,6 +1,36 @@
 //! Where a thread of a pool finds its next task.
 
-use super::*;
+use std::time::{Duration, Instant};
+
+use tamtam_wait::seam;
+use tamtam_wait::seam::atomic::Ordering;
+
+use super::Shared;
+use super::desk::Desk;
+use crate::task::{Task, Unflushed};
+
+/// So many turns in a row a thread does what it has made due last. Then it looks at the injector, and at what
+/// has been due for long.
+const LONGEST_STREAK: u32 = 128;
+/// A turn of something that has been due for long counts as so many: the injector is looked at after 64.
+const STREAK_OF_RING: u32 = 2;
+/// After so many turns that had to end before all was done, each of which may have lasted 50 µs, a thread looks at the
+/// injector, too.
+const MOST_LONG: u32 = 4;
+/// How often a thread that always has something to do looks whether another one is stuck.
+const LOOK_AFTER_OTHERS: Duration = Duration::from_micros(200);
+
+/// What a thread has done since it has looked around.
+#[derive(Default)]
+pub(super) struct ThreadRound {
+    /// Turns in a row of what it had made due itself.
+    streak: u32,
+    /// Turns that were to be followed by another one.
+    long: u32,
+    looked_after_others: Option<Instant>,
+    /// How many turns the others had had then.
+    seen: Vec<usize>,
+}
 
 impl Shared {
     /// What to do next, if anything is due.
@@ -37,12 +67,8 @@ impl Shared {
     /// What a thread does before its next turn if there is a note: it may find that turn.
     #[inline(never)]
     fn see_to_note(&self, desk: &Desk, ring: usize, round: &mut ThreadRound) -> Option<Task> {
-        let is_more_due = || {
-            desk.next.is_full()
-                || desk.ring.len() != 0
-                || self.injector.length.load(Ordering::Relaxed) != 0
-                || self.injector.inject_slot.is_full()
-        };
+        let is_more_due =
+            || desk.next.is_full() || desk.ring.len() != 0 || self.injector.seems_due();
         let was_more_due = is_more_due();
         let is_unflushed = Unflushed::flush_when_through(was_more_due);
         desk.pace.has_note.store(is_unflushed, Ordering::Relaxed);
@@ -57,7 +83,7 @@ impl Shared {
             return None;
         }
         desk.pace.was_away.store(false, Ordering::Relaxed);
-        let has_queue = self.injector.length.load(Ordering::Relaxed) != 0;
+        let has_queue = self.injector.has_queue();
         has_queue.then(|| self.enter_from_queue(ring)).flatten()
     }
 
@@ -69,30 +95,8 @@ impl Shared {
         round.long = 0;
         self.look_after_others(ring, round);
         if let Some(task) = self.enter(ring) {
-            self.append(self.desk(ring), task);
+            self.append(self.desks.at(ring), task);
         }
-    }
-
-    /// The desk of a thread, if there is or was one.
-    #[inline]
-    pub(super) fn used_desk(&self, ring: usize) -> Option<&Desk> {
-        match self.desks.get(ring) {
-            Some(desk) => Some(desk),
-            // One that is being made has nothing on it.
-            None => self.spare_desks[ring - self.threads]
-                .get()
-                .map(|desk| &**desk),
-        }
-    }
-
-    /// So many desks are in use, or were.
-    pub(super) fn count_desks(&self) -> usize {
-        self.used.load(Ordering::SeqCst)
-    }
-
-    /// All desks that are in use, or were, each with its thread's ring.
-    pub(super) fn used_desks(&self) -> impl Iterator<Item = (usize, &Desk)> {
-        (0..self.count_desks()).filter_map(|ring| Some((ring, self.used_desk(ring)?)))
     }
 
     /// Takes over from a thread that has been at one turn for long. Where all have something to do, no other thread would;
@@ -100,7 +104,7 @@ impl Shared {
     #[cold]
     pub(super) fn look_after_others(&self, ring: usize, round: &mut ThreadRound) {
         self.look_after_timers();
-        if cfg!(tamtam_loom) || self.count_desks() < 2 {
+        if cfg!(tamtam_loom) || self.desks.count_used() < 2 {
             return;
         }
         let now = Instant::now();
@@ -108,31 +112,31 @@ impl Shared {
             return;
         }
         round.looked_after_others = Some(now);
-        for (place, desk) in self.used_desks() {
+        for (place, desk) in self.desks.used() {
             if round.seen.len() <= place {
                 // As if it had had another turn since.
                 round.seen.resize(place + 1, usize::MAX);
             }
-            let turns = desk.pace.turns.load(Ordering::Relaxed);
+            let turns = desk.turns();
             let is_stuck = core::mem::replace(&mut round.seen[place], turns) == turns;
             if !is_stuck || place == ring {
                 continue;
             }
             // SAFETY: this thread owns its ring.
-            let stolen = unsafe { desk.ring.steal_into(&self.desk(ring).ring) };
+            let stolen = unsafe { desk.ring.steal_into(&self.desks.at(ring).ring) };
             let next = desk.next.is_full().then(|| desk.next.steal()).flatten();
             for task in stolen.into_iter().chain(next) {
-                self.append(self.desk(ring), task);
+                self.append(self.desks.at(ring), task);
             }
         }
     }
 
     #[inline(never)]
     pub(super) fn steal(&self, ring: usize) -> Option<Task> {
-        let count = self.count_desks();
-        let own = self.desk(ring);
+        let count = self.desks.count_used();
+        let own = self.desks.at(ring);
         (1..count)
-            .filter_map(|distance| self.used_desk((ring + distance) % count))
+            .filter_map(|distance| self.desks.used_at((ring + distance) % count))
             // SAFETY: this thread owns its ring, which is empty.
             .find_map(|victim| unsafe { victim.ring.steal_into(&own.ring) })
             .inspect(|_| own.pace.counts.steals.add_one())
@@ -141,51 +145,29 @@ impl Shared {
     /// Takes what another thread would do next, if that has been at one turn since it was seen last.
     pub(super) fn steal_next(&self, ring: usize, seen: &mut Vec<usize>) -> Option<Task> {
         let mut stolen = None;
-        for (place, desk) in self.used_desks() {
+        for (place, desk) in self.desks.used() {
             if seen.len() <= place {
                 seen.resize(place + 1, 0);
             }
-            let turns = desk.pace.turns.load(Ordering::Relaxed);
+            let turns = desk.turns();
             let is_long = core::mem::replace(&mut seen[place], turns) == turns;
             if is_long && place != ring && stolen.is_none() && desk.next.is_full() {
                 stolen = desk.next.steal();
             }
         }
-        stolen.inspect(|_| self.desk(ring).pace.counts.steals.add_one())
+        stolen.inspect(|_| self.desks.at(ring).pace.counts.steals.add_one())
     }
 
     /// Whether anything is due anywhere. Sequentially consistent.
     pub(super) fn has_tasks(&self) -> bool {
         seam::model_fence();
-        self.injector.inject_slot.is_full()
-            || self.injector.length.load(Ordering::SeqCst) != 0
-            || self.has_ring()
+        self.injector.is_due() || self.desks.has_ring()
     }
 
     /// As that, or whether anything is on its way into the inject slot, or out of it to a thread that is not counted as busy yet.
     /// Sequentially consistent. A thread that would sleep does not ask this: what is on its way may take long.
     pub(super) fn has_tasks_or_will(&self) -> bool {
-        self.has_tasks() || !self.injector.inject_slot.is_free()
-    }
-
-    /// Whether anything is due in a ring. Sequentially consistent.
-    pub(super) fn has_ring(&self) -> bool {
-        self.used_desks().any(|(_, desk)| desk.ring.len() != 0)
-    }
-
-    /// As `enter`, for a thread that is not busy.
-    #[inline]
-    pub(super) fn enter_as_busy(&self, ring: usize) -> Option<Task> {
-        // It counts itself as busy when it has claimed the item: the one that has brought it waits for no more than that.
-        let task = self.injector.inject_slot.take_after(|| self.busy.begin());
-        if task.is_some() {
-            self.desk(ring).pace.counts.entered.add_one();
-            return task;
-        }
-        let has_queue = self.injector.length.load(Ordering::Relaxed) != 0;
-        has_queue
-            .then(|| self.take_as_busy(|| self.enter(ring)))
-            .flatten()
+        self.has_tasks() || !self.injector.is_slot_free()
     }
 }
 

@@ -13,12 +13,20 @@
 //! actor is due for which a blocked thread waits, then no thread is left to run that actor, and the wait of the thread that
 //! watches ends with [`Stuck`].
 
-use std::collections::HashSet;
+use std::collections::{HashSet, VecDeque};
+use std::sync::Arc;
+use std::time::{Duration, Instant};
 
-use super::*;
+use tamtam_wait::seam::atomic::{self, Ordering};
+
+use super::Shared;
+use super::people::Role;
+use super::seat::ThreadSeat;
 use crate::cell::AtWork;
+use crate::observe::told;
 use crate::pool::blocking::BlockedThread;
-use crate::task::{Blocking, Stuck};
+use crate::pool::stealer::Stealer;
+use crate::task::{Blocking, Stuck, Task, Unflushed};
 use crate::waits::GRACE;
 
 /// How often the reserve looks whether a thread has come back, or something is due that is waited for.
@@ -35,19 +43,15 @@ pub(super) enum LeftForWait {
 }
 
 impl Shared {
-    /// A stand-in goes when those whom it stands in for are back: `true` if this one does. It is not counted any more
-    /// from then on, so that no two go in the place of one.
+    /// A stand-in goes when those whom it stands in for are back: `true` if this one does.
     pub(super) fn resign(&self) -> bool {
         let mut people = self.people.lock();
-        let is_superfluous = people.stand_ins > people.blocked;
-        people.stand_ins -= usize::from(is_superfluous);
-        people.resigned += usize::from(is_superfluous);
-        is_superfluous
+        people.resigns(|people| people.stand_ins > people.blocked)
     }
 
     /// A stand-in gives what it has to do to the others.
     pub(super) fn hand_over(&self, ring: usize) {
-        let desk = self.desk(ring);
+        let desk = self.desks.at(ring);
         // SAFETY: this thread owns the desk.
         while let Some(task) = unsafe { desk.next.take().or_else(|| desk.ring.pop()) } {
             self.bring(task);
@@ -77,10 +81,13 @@ impl Shared {
                     continue;
                 }
                 // All that is due lies in the injector.
-                None => self.enter_alone().or_else(|| self.wait(ring, &mut stealer)),
+                None => self
+                    .injector
+                    .pop()
+                    .or_else(|| self.wait(ring, &mut stealer)),
             };
             let Some(task) = task else { return false };
-            self.run(self.desk(ring), task);
+            self.run(self.desks.at(ring), task);
             Unflushed::flush_all();
             if self.reserve_resigns() {
                 break;
@@ -90,13 +97,10 @@ impl Shared {
         true
     }
 
-    /// The reserve goes when another thread has come back: `true` if it does. It is not counted any more from then on.
-    pub(super) fn reserve_resigns(&self) -> bool {
+    /// The reserve goes when another thread has come back: `true` if it does.
+    fn reserve_resigns(&self) -> bool {
         let mut people = self.people.lock();
-        let is_superfluous = people.at_large() > 1;
-        people.stand_ins -= usize::from(is_superfluous);
-        people.resigned += usize::from(is_superfluous);
-        is_superfluous
+        people.resigns(|people| people.at_large() > 1)
     }
 
     /// This thread is about to wait, for the actor whose tasks are there if that is known.
@@ -118,17 +122,17 @@ impl Shared {
             people.stand_ins += usize::from(stand_in.is_some());
             (stand_in, is_reserve, people.blocks)
         };
-        let ThreadSeat { ring, .. } = SEAT.get();
+        let ring = ThreadSeat::here().ring();
         // What is due next on this thread is for others now.
         // SAFETY: this thread owns the desk.
-        let mut next = unsafe { self.desk(ring).next.take() };
+        let mut next = unsafe { self.desks.at(ring).next.take() };
         if let Some(stand_in) = stand_in {
             if is_reserve {
                 // It looks for itself.
                 self.bring_first(next.take());
             } else if let Some(task) = next.take() {
                 // SAFETY: no thread owns this desk before its own has started, which makes what was put there visible.
-                let left = unsafe { self.desk(stand_in).next.put(task) };
+                let left = unsafe { self.desks.at(stand_in).next.put(task) };
                 next = left;
             }
             let role = if is_reserve {
@@ -138,7 +142,7 @@ impl Shared {
             };
             if !self.start_stand_in(stand_in, role) {
                 // SAFETY: no thread has started at this desk, so this one still owns it.
-                next = next.or_else(|| unsafe { self.desk(stand_in).next.take() });
+                next = next.or_else(|| unsafe { self.desks.at(stand_in).next.take() });
             }
         }
         // Before what has been due for longer: a thread waits for it.
@@ -169,9 +173,8 @@ impl Shared {
 
     pub(super) fn unblock(&self, awaited: Option<usize>) {
         // An actor for which others wait may have come first in the injector meanwhile, by `bring_first`.
-        let pace = &self.desk(SEAT.get().ring).pace;
-        pace.was_away.store(true, Ordering::Relaxed);
-        pace.has_note.store(true, Ordering::Relaxed);
+        let desk = self.desks.at(ThreadSeat::here().ring());
+        desk.note(|pace| &pace.was_away);
         let mut people = self.people.lock();
         people.blocked -= 1;
         if let Some(awaited) = awaited
@@ -186,11 +189,11 @@ impl Shared {
     #[cold]
     fn take_awaited(&self, ring: usize) -> Option<Task> {
         let awaited: HashSet<usize> = self.people.lock().awaited.iter().copied().collect();
-        let own = self.desk(ring);
+        let own = self.desks.at(ring);
         // SAFETY: this thread owns the desk.
         let pop = || unsafe { own.ring.pop() };
         let mut due: VecDeque<Task> = core::iter::from_fn(pop).collect();
-        for (place, desk) in self.used_desks() {
+        for (place, desk) in self.desks.used() {
             if place == ring {
                 continue;
             }
@@ -201,17 +204,17 @@ impl Shared {
                 due.extend(core::iter::from_fn(pop));
             }
         }
-        due.extend(self.injector.inject_slot.take());
-        let mut queue = self.injector.tasks.lock();
-        due.append(&mut queue);
-        let (mut first, others): (VecDeque<_>, VecDeque<_>) = due
-            .into_iter()
-            .partition(|task| awaited.contains(&task.location()));
-        let task = first.pop_front();
-        first.extend(others);
-        *queue = first;
-        self.injector.length.store(queue.len(), Ordering::SeqCst);
-        task
+        due.extend(self.injector.take_after(|| {}));
+        self.injector.arrange(|queue| {
+            due.append(queue);
+            let (mut first, others): (VecDeque<_>, VecDeque<_>) = due
+                .into_iter()
+                .partition(|task| awaited.contains(&task.location()));
+            let task = first.pop_front();
+            first.extend(others);
+            *queue = first;
+            task
+        })
     }
 
     /// Waits as the last thread that is left. Ends without success if that is why an actor has no turn for which a thread
@@ -259,17 +262,17 @@ impl Shared {
                 pause = (2 * pause).min(LOOK_AGAIN);
                 continue;
             }
-            let awaited = self.take_awaited(SEAT.get().ring);
+            let awaited = self.take_awaited(ThreadSeat::here().ring());
             let is_stuck = awaited.is_some();
             self.bring_first(awaited);
             if !is_told && (is_stuck || self.has_tasks()) {
                 is_told = true;
-                told::no_thread_left(&self.name, self.spare_desks.len(), AtWork::asker);
+                told::no_thread_left(&self.name, self.desks.spare(), AtWork::asker);
             }
             if is_stuck {
                 return Err(Stuck {
                     pool: self.name.as_str().into(),
-                    limit: self.spare_desks.len(),
+                    limit: self.desks.spare(),
                 });
             }
             pause = LOOK_AGAIN;
@@ -292,10 +295,7 @@ impl Drop for Blocked {
 impl Blocked {
     /// `None` if this is no thread of a pool.
     fn begin(awaited: Option<usize>) -> Option<(Self, LeftForWait)> {
-        let shared = POOL
-            .try_with(|pool| pool.borrow().upgrade())
-            .ok()
-            .flatten()?;
+        let shared = ThreadSeat::pool()?;
         let left = shared.block(awaited);
         Some((Blocked { shared, awaited }, left))
     }
@@ -311,7 +311,7 @@ impl Blocking for PoolThreads {
         if let Some((Blocked { shared, .. }, LeftForWait::Nobody(_))) = &blocked
             && shared.has_tasks()
         {
-            told::no_thread_left(&shared.name, shared.spare_desks.len(), AtWork::asker);
+            told::no_thread_left(&shared.name, shared.desks.spare(), AtWork::asker);
         }
         wait();
     }

@@ -1,8 +1,29 @@
 //! How a thread of a pool waits for its next task: what wakes it, and what it looks after meanwhile.
 
 use core::cell::Cell;
+use std::time::{Duration, Instant};
 
-use super::*;
+use tamtam_wait::Wait;
+use tamtam_wait::seam::atomic::Ordering;
+
+use super::Shared;
+use super::seat::ThreadSeat;
+use crate::pool::stealer::Stealer;
+use crate::task::{Task, Unflushed};
+use crate::time::vigil;
+
+/// How long a sleeper sleeps at first, and at most, while others work.
+const FIRST_NAP: Duration = Duration::from_micros(100);
+const LONGEST_NAP: Duration = Duration::from_millis(100);
+
+/// What a look around brought.
+enum FoundTurn {
+    Task(Task),
+    /// A thread has begun to work.
+    Call,
+    /// The pool is at its end.
+    End,
+}
 
 /// How long a thread without work sleeps until it looks again after those that work.
 struct Nap<'a> {
@@ -68,7 +89,7 @@ impl Shared {
     #[inline(never)]
     pub(super) fn wait(&self, ring: usize, stealer: &mut Stealer) -> Option<Task> {
         self.rest();
-        stealer.learn(self.desk(ring).pace.turns.load(Ordering::Relaxed));
+        stealer.learn(self.desks.at(ring).turns());
         let mut nap = Nap::new(self);
         let mut seen = Vec::new();
         loop {
@@ -78,18 +99,17 @@ impl Shared {
                 Some(until) => Some(deadline.map_or(until, |deadline| deadline.min(until))),
                 None => deadline,
             };
-            let watches = self.injector.watched.swap(LOOKING, Ordering::SeqCst) != LOOKING;
+            let watches = self.injector.begin_look();
             let found = self.look_and_sleep(ring, stealer, &nap, calls, watches, deadline);
             if watches {
-                let next = match found {
-                    Some(FoundTurn::Task(_)) => BACK_SOON,
-                    _ => NOT_LOOKING,
-                };
-                self.injector.watched.store(next, Ordering::SeqCst);
+                match found {
+                    Some(FoundTurn::Task(_)) => self.injector.end_look_with_task(),
+                    _ => self.injector.end_look(),
+                }
             }
             let task = match found {
                 Some(FoundTurn::Task(task)) => {
-                    stealer.note(self.desk(ring).pace.turns.load(Ordering::Relaxed));
+                    stealer.note(self.desks.at(ring).turns());
                     task
                 }
                 None => match self.take_as_busy(|| self.steal_next(ring, &mut seen)) {
@@ -118,10 +138,7 @@ impl Shared {
 
     /// Rings timers that are due, if there is no other thread for that. What they make due comes in as from outside.
     pub(super) fn look_after_timers(&self) -> Option<Instant> {
-        let seat = SEAT.replace(ThreadSeat::NONE);
-        let look = vigil::attend();
-        SEAT.set(seat);
-        look.until
+        ThreadSeat::away_from(vigil::attend).until
     }
 
     /// One that watches looks around for a while, and is then to be woken as the others; `None` if the deadline was first.
@@ -140,11 +157,10 @@ impl Shared {
         {
             let wait = if watches { Wait::Adaptive } else { Wait::Park };
             let ready = || {
-                self.desk(ring).pace.counts.sleeps.add_one();
+                self.desks.at(ring).pace.counts.sleeps.add_one();
                 if watches {
-                    // About to sleep. A thread that still sees that this one looks has made something due before
-                    // this, which is seen now.
-                    self.injector.watched.store(NOT_LOOKING, Ordering::SeqCst);
+                    // About to sleep.
+                    self.injector.end_look();
                 }
                 self.has_tasks() || self.is_over() || nap.is_missed() || vigil::calls() != calls
             };
@@ -170,7 +186,7 @@ impl Shared {
         is_thorough: bool,
     ) -> Option<FoundTurn> {
         let task = self.enter_as_busy(ring).or_else(|| {
-            let may_steal = is_thorough && stealer.may_steal() && self.has_ring();
+            let may_steal = is_thorough && stealer.may_steal() && self.desks.has_ring();
             may_steal
                 .then(|| self.take_as_busy(|| self.steal(ring)))
                 .flatten()

@@ -3,7 +3,8 @@
 //! To give a piece of memory back, and to get one, takes the system longer than the timers in it do. A time that is moved by hand,
 //! where there is no "while", gives it back at once.
 
-use super::*;
+use super::{ClockState, NEAR, Time};
+use crate::time::tick::{tick_before, tick_of};
 
 /// So many pieces of memory for timers are kept for ever.
 const MOST_KEPT: usize = 8;

@@ -1,0 +1,60 @@
+//! Who works in a pool: its threads and their stand-ins, counted.
+
+use std::thread::JoinHandle;
+
+#[derive(Default)]
+pub(super) struct People {
+    /// The pool's threads, to be joined.
+    pub(super) handles: Vec<JoinHandle<()>>,
+    /// Rings of stand-ins that no thread has.
+    pub(super) free_rings: Vec<usize>,
+    /// Threads that are blocked, and those that stand in.
+    pub(super) blocked: usize,
+    pub(super) stand_ins: usize,
+    /// Stand-ins that take no task any more, and have not ended.
+    pub(super) resigned: usize,
+    /// How often a thread was blocked: the last one of all to be blocked knows by it that it still is the last one.
+    pub(super) blocks: u64,
+    /// Where the tasks of those actors are for which blocked threads wait, once for each of these.
+    pub(super) awaited: Vec<usize>,
+    /// Threads that have not ended.
+    pub(super) alive: usize,
+}
+
+/// What a thread is there for.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(super) enum Role {
+    /// It is one of the pool's.
+    Own,
+    /// It stands in for one that waits.
+    StandIn,
+    /// As that, but for the last one that did not wait: see [`stand_in`](super::stand_in).
+    Reserve,
+}
+
+impl People {
+    /// So many threads may take a task now, or will when they are through with theirs.
+    pub(super) fn at_large(&self) -> usize {
+        self.alive.saturating_sub(self.resigned + self.blocked)
+    }
+
+    /// A stand-in goes if that says so of these people: `true` if it does. It is not counted any more from then on, so that no two go
+    /// in the place of one.
+    pub(super) fn resigns(&mut self, is_superfluous: impl FnOnce(&Self) -> bool) -> bool {
+        let resigns = is_superfluous(self);
+        self.stand_ins -= usize::from(resigns);
+        self.resigned += usize::from(resigns);
+        resigns
+    }
+
+    /// A thread with this role has ended at this ring; whether it was the last one.
+    pub(super) fn leave(&mut self, ring: usize, role: Role, has_resigned: bool) -> bool {
+        self.alive -= 1;
+        self.resigned -= usize::from(has_resigned);
+        if role != Role::Own {
+            self.stand_ins -= usize::from(!has_resigned);
+            self.free_rings.push(ring);
+        }
+        self.alive == 0
+    }
+}
