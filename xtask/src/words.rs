@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 
 use syn::spanned::Spanned;
 use syn::visit::Visit;
-use syn::{AttrStyle, Attribute, Item};
+use syn::{AttrStyle, Attribute, Item, UseTree};
 
 use crate::sources::is_for_tests;
 use crate::{Source, Sources};
@@ -37,6 +37,8 @@ pub enum What {
     Person,
     /// A constant's name does not say what it bounds.
     VagueConstant,
+    /// The module takes all that the one above it has (`use super::*`).
+    TakesAllAbove,
     /// What synchronizes with something (`SYNC label`) is all that has its label.
     OneEnd,
 }
@@ -59,6 +61,9 @@ impl fmt::Display for Breach {
             }
             What::VagueConstant => {
                 "the constant's name does not say what it bounds: FEWEST_ROWS, not LEAST"
+            }
+            What::TakesAllAbove => {
+                "`use super::*` hides what the module needs, and of which one: name it"
             }
             What::OneEnd => {
                 "nothing else in the crate has this label of SYNC: mark the other end, too"
@@ -109,6 +114,9 @@ pub fn breaches(sources: &Sources) -> Vec<Breach> {
         if lines_of_code(source) > MOST_LINES_OF_CODE {
             add(1, What::TooLong);
         }
+        for item in source.syntax.items.iter().filter(|item| is_all_above(item)) {
+            add(item.span().start().line, What::TakesAllAbove);
+        }
         for (line, note) in notes(source) {
             let note = note.to_lowercase();
             let leans = LEANING.iter().any(|begin| note.starts_with(begin));
@@ -132,6 +140,15 @@ pub fn breaches(sources: &Sources) -> Vec<Breach> {
     }
     breaches.extend(one_ends(sources));
     breaches
+}
+
+/// Whether it is `use super::*`.
+fn is_all_above(item: &Item) -> bool {
+    let Item::Use(item) = item else { return false };
+    let UseTree::Path(path) = &item.tree else {
+        return false;
+    };
+    path.ident == "super" && matches!(*path.tree, UseTree::Glob(_))
 }
 
 /// Labels of synchronization that only one place of the crate has.

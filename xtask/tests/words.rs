@@ -55,6 +55,17 @@ fn a_note_that_leans_on_another_one_is_found() {
 }
 
 #[test]
+fn a_module_that_takes_all_of_the_one_above_is_found() {
+    let tests = "#[cfg(test)]\nmod tests {\n    use super::*;\n}\n";
+    let named = format!("//! .\nuse std::fmt::{{self, *}};\nuse super::one;\n{tests}");
+    assert_eq!(found(&named), []);
+    assert_eq!(
+        found(&format!("//! .\nuse super::*;\n{tests}")),
+        [(2, What::TakesAllAbove)]
+    );
+}
+
+#[test]
 fn a_label_of_synchronization_with_one_end_is_found() {
     let one = "//! .\n// SYNC left, SYNC right: the value.\n// SYNC right\n";
     assert_eq!(found(one), [(2, What::OneEnd)]);
