@@ -239,7 +239,12 @@ pub(crate) fn features(stage: &Stage) -> Result<()> {
     for package in stage.packages().filter(is_ours) {
         // What a library of another library has to have, that one asks for.
         let alike = alike::but_for_its_own(stage, package)?;
-        for choice in features::choices(package) {
+        let mut choices = features::choices(package);
+        if oldest.is_some() && package.is_published {
+            // The step of packages has compiled it with all of them.
+            choices.pop();
+        }
+        for choice in choices {
             let shown = if choice.is_empty() { "none" } else { &choice };
             let mut echo = stage.command("echo");
             echo.arg(format!("{HEADING}{} with features: {shown}", package.name));
