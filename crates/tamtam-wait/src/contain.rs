@@ -37,6 +37,26 @@ fn drop_contained(payload: Box<dyn Any + Send>) {
     }
 }
 
+/// Runs foreign code in the middle of an operation: if it panics, `undo` puts right what was begun before the panic goes on.
+#[inline]
+pub fn or_undo<R>(foreign: impl FnOnce() -> R, undo: impl FnOnce()) -> R {
+    struct Undo<F: FnOnce()>(Option<F>);
+
+    impl<F: FnOnce()> Drop for Undo<F> {
+        #[inline]
+        fn drop(&mut self) {
+            if let Some(undo) = self.0.take() {
+                undo();
+            }
+        }
+    }
+
+    let mut undo = Undo(Some(undo));
+    let result = foreign();
+    undo.0 = None;
+    result
+}
+
 /// Wakers of tests that panic when they are cloned.
 #[cfg(all(test, not(tamtam_loom)))]
 pub(crate) mod uncloneable {
@@ -74,6 +94,17 @@ mod tests {
         fn drop(&mut self) {
             std::panic::resume_unwind(Box::new(()));
         }
+    }
+
+    #[test]
+    fn what_was_begun_is_undone_if_foreign_code_panics_and_only_then() {
+        let undone = core::cell::Cell::new(0);
+        let undo = || undone.set(undone.get() + 1);
+        assert_eq!((or_undo(|| 7, undo), undone.get()), (7, 0));
+        let panics = || -> u8 { std::panic::resume_unwind(Box::new("foreign")) };
+        let caught = catch_unwind(AssertUnwindSafe(|| or_undo(panics, undo)));
+        assert_eq!(caught.unwrap_err().downcast_ref(), Some(&"foreign"));
+        assert_eq!(undone.get(), 1);
     }
 
     #[test]

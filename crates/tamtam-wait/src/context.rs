@@ -7,7 +7,7 @@ use core::ptr;
 use core::task::Waker;
 use std::time::Instant;
 
-use crate::contain::contain;
+use crate::contain::{contain, or_undo};
 use crate::seam::atomic::{AtomicPtr, Ordering};
 use crate::seam::{Arc, UnsafeCell};
 use crate::{Backoff, Futex, Operation, Patience, Scope, SharedWords};
@@ -115,18 +115,6 @@ thread_local! {
     static SPARE_FOR_TASKS: RefCell<Vec<Context>> = const { RefCell::new(Vec::new()) };
 }
 
-/// A task's word that says `WAITING`: dropped only by a panic, after which the task waits on.
-struct Parking<'a>(&'a Futex);
-
-impl Drop for Parking<'_> {
-    fn drop(&mut self) {
-        // SYNC waker
-        let _ = self
-            .0
-            .compare_exchange(WAITING, PARKED, Ordering::Release, Ordering::Relaxed);
-    }
-}
-
 /// A thread keeps at most so many contexts for its tasks: 96 bytes each.
 #[cfg(not(tamtam_loom))]
 const MOST_SPARE: usize = 64;
@@ -213,6 +201,14 @@ impl Context {
         }
     }
 
+    /// The task waits on, unless it has been chosen meanwhile.
+    fn park_again(&self) -> Result<u32, u32> {
+        // SYNC waker
+        self.0
+            .word
+            .compare_exchange(WAITING, PARKED, Ordering::Release, Ordering::Relaxed)
+    }
+
     /// A task was polled while it waits: how the wait has ended, if it has; else the thread that chooses it
     /// from now on wakes `waker`.
     pub fn renew(&self, waker: &Waker) -> Option<Outcome> {
@@ -237,19 +233,14 @@ impl Context {
             None
         } else {
             // A clone is user code, which may panic: then the waker that is there stays.
-            let undo = Parking(&self.0.word);
-            let waker = waker.clone();
-            core::mem::forget(undo);
+            let waker = or_undo(|| waker.clone(), || _ = self.park_again());
             self.0.waker.with_mut(|place| {
                 // SAFETY: the word is `WAITING`, and only the task itself moves it on to `PARKED`.
                 unsafe { (*place).replace(waker) }
             })
         };
         // SYNC waker
-        let parked =
-            self.0
-                .word
-                .compare_exchange(WAITING, PARKED, Ordering::Release, Ordering::Relaxed);
+        let parked = self.park_again();
         contain(|| drop(replaced));
         match parked {
             Ok(_) => None,

@@ -49,7 +49,7 @@ pub mod seam;
 pub use attention::Attention;
 pub use backoff::Backoff;
 #[doc(hidden)]
-pub use contain::contain;
+pub use contain::{contain, or_undo};
 pub use context::{Context, Outcome};
 pub use futex::{Futex, Scope, TimedOut};
 pub use habit::{Habit, Patience};

@@ -18,7 +18,7 @@
 
 use core::task::Waker;
 
-use crate::contain::contain;
+use crate::contain::{contain, or_undo};
 use crate::seam::UnsafeCell;
 use crate::seam::atomic::{AtomicU64, Ordering};
 
@@ -48,19 +48,6 @@ pub(crate) struct Ticket(u64);
 unsafe impl Send for Lone {}
 // SAFETY: the state gives the waker to one thread at a time, and wakers may be sent and shared.
 unsafe impl Sync for Lone {}
-
-/// Frees the place, also if cloning a waker panics.
-struct Freeing<'a> {
-    lone: &'a Lone,
-    word: u64,
-}
-
-impl Drop for Freeing<'_> {
-    fn drop(&mut self) {
-        // SYNC lone-free
-        self.lone.word.store(self.word, Ordering::Release);
-    }
-}
 
 fn freed(word: u64) -> u64 {
     (word & !STATE).wrapping_add(NEXT) | FREE
@@ -138,12 +125,9 @@ impl Lone {
             None
         } else {
             // A clone is user code, which may panic.
-            let undo = Freeing {
-                lone: self,
-                word: freed(ticket.0),
-            };
-            let waker = waker.clone();
-            core::mem::forget(undo);
+            // SYNC lone-free
+            let free = || self.word.store(freed(ticket.0), Ordering::Release);
+            let waker = or_undo(|| waker.clone(), free);
             self.waker.with_mut(|place| {
                 // SAFETY: the place is claimed by this thread.
                 unsafe { (*place).replace(waker) }

@@ -6,9 +6,9 @@ use std::sync::Arc;
 use std::time::Instant;
 
 use serde::Serialize;
-use tamtam_wait::{Source, TaskWait};
+use tamtam_wait::{Source, TaskWait, or_undo};
 
-use super::recipient::{KeptPlace, Recipient};
+use super::recipient::Recipient;
 use super::{Address, Way};
 use crate::cell::{AnyActor, AwaitedAnswer, Door, FarCell};
 use crate::error::{AskError, LinkFailure, TellError};
@@ -210,18 +210,12 @@ impl<M: Serialize + 'static> Recipient<M> for Far<M> {
     }
 
     fn fill(&self, message: M, _: Option<AskedBy>) -> Result<(), TellError<M>> {
-        let kept = KeptPlace(self);
         let mut encode = |encoding: Encoding, bytes: &mut Vec<u8>| encoding.encode(&message, bytes);
-        match self.hold.0.far().tell(&self.hold.0, &mut encode) {
-            Ok(()) => {
-                core::mem::forget(kept);
-                Ok(())
-            }
-            Err((why, failure)) => {
-                drop(kept);
-                Err(TellError::not_sent(self.id(), message, why, failure))
-            }
-        }
+        let tell = || self.hold.0.far().tell(&self.hold.0, &mut encode);
+        or_undo(tell, || self.release()).map_err(|(why, failure)| {
+            self.release();
+            TellError::not_sent(self.id(), message, why, failure)
+        })
     }
 
     fn notes_askers(&self) -> bool {

@@ -3,7 +3,7 @@
 use core::mem::ManuallyDrop;
 use std::sync::Arc;
 
-use tamtam_wait::Source;
+use tamtam_wait::{Source, or_undo};
 
 use crate::cell::{AnyActor, Cell, Door, System};
 use crate::error::TellError;
@@ -262,15 +262,6 @@ impl<M: Send + 'static, const COUNTED: bool> Recipient<M> for Held<M, COUNTED> {
     }
 }
 
-/// A place, given back unless something comes to it: if what makes the message panics, nothing does.
-pub(super) struct KeptPlace<'a, M>(pub(super) &'a (dyn Recipient<M> + Send + Sync));
-
-impl<M> Drop for KeptPlace<'_, M> {
-    fn drop(&mut self) {
-        self.0.release();
-    }
-}
-
 /// Makes one message out of another one.
 pub(super) struct Mapped<M, F> {
     pub(super) inner: Arc<dyn Recipient<M> + Send + Sync>,
@@ -288,9 +279,7 @@ where
     }
 
     fn fill(&self, message: N, asked_by: Option<AskedBy>) -> Result<(), TellError<N>> {
-        let kept = KeptPlace(&*self.inner);
-        let made = (self.make)(message);
-        core::mem::forget(kept);
+        let made = or_undo(|| (self.make)(message), || self.inner.release());
         if let Err(error) = self.inner.fill(made, asked_by) {
             // There is no way back to what it was made of; who waits for an answer to it hears why there is none.
             let why = error.loss();

@@ -5,7 +5,7 @@ use std::time::Instant;
 
 use tamtam_wait::seam::Mutex;
 use tamtam_wait::seam::atomic::{self, Ordering};
-use tamtam_wait::{Source, WaitList, contain};
+use tamtam_wait::{Source, WaitList, contain, or_undo};
 
 use super::dead_letter::Loss;
 use super::label::{Label, Labels, Letter};
@@ -387,15 +387,6 @@ pub struct Level {
     pub capacity: Option<usize>,
 }
 
-/// A place, given back if the user's code panics before anything comes to it.
-struct KeptRoom<'a, M: Send + 'static>(&'a Limited<M>);
-
-impl<M: Send + 'static> Drop for KeptRoom<'_, M> {
-    fn drop(&mut self) {
-        self.0.release();
-    }
-}
-
 impl<M: Send + 'static> Limited<M> {
     pub(crate) fn new(limit: usize, overflow: Overflow, sorting: Option<Sorting<M>>) -> Self {
         let messages = match &sorting {
@@ -424,23 +415,12 @@ impl<M: Send + 'static> Limited<M> {
 
     /// Asks the user's code what is to be known of a message.
     fn label(&self, message: M) -> Letter<M> {
-        /// The closure that panics may have been called here because there is room.
-        struct Told<'a, M: Send + 'static>(&'a Limited<M>);
-
-        impl<M: Send + 'static> Drop for Told<'_, M> {
-            fn drop(&mut self) {
-                self.0.tell_of_room();
-            }
-        }
-
         let Some(sorting) = &self.sorting else {
             let label = Label::default();
             return Letter { message, label };
         };
-        let told = Told(self);
-        let letter = sorting.labels.put_on(message);
-        core::mem::forget(told);
-        letter
+        // The sender whose closure panics may have been called here because there is room: another one is.
+        or_undo(|| sorting.labels.put_on(message), || self.tell_of_room())
     }
 
     /// Decides what becomes of a message, and does it.
@@ -539,9 +519,7 @@ impl<M: Send + 'static> Limited<M> {
     }
 
     fn settle_in_place(&self, letter: Letter<M>) -> Pushed<M> {
-        let kept = KeptRoom(self);
-        let settled = self.settle(letter, RoomHeld::Kept);
-        core::mem::forget(kept);
+        let settled = or_undo(|| self.settle(letter, RoomHeld::Kept), || self.release());
         if let Settled::Replaced(_) | Settled::Back(..) = settled {
             self.tell_of_room();
         }
@@ -655,9 +633,7 @@ impl<M: Send + 'static> LimitedMailbox<M> for Limited<M> {
     }
 
     fn push_reserved(&self, message: M) -> Pushed<M> {
-        let kept = KeptRoom(self);
-        let letter = self.label(message);
-        core::mem::forget(kept);
+        let letter = or_undo(|| self.label(message), || self.release());
         self.settle_in_place(letter)
     }
 

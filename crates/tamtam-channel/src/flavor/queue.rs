@@ -3,7 +3,7 @@
 use std::time::Instant;
 
 use tamtam_wait::seam::atomic::{AtomicBool, Ordering};
-use tamtam_wait::{Backoff, Context, Source, Token, Wait, WaitList};
+use tamtam_wait::{Backoff, Context, Source, Token, Wait, WaitList, or_undo};
 
 use super::Nothing;
 use super::pace::Pace;
@@ -84,16 +84,17 @@ pub(crate) trait Queue {
     /// If a message panics when it is dropped, those after it are leaked: dropping them while the
     /// panic unwinds could end the program.
     fn discard(&self) {
-        let unfinished = Unfinished(self.abandoned());
-        let mut backoff = Backoff::new();
-        loop {
-            match self.receive_or_tell() {
-                Ok(message) => drop(message),
-                Err(Nothing::Busy) => backoff.pause(),
-                Err(Nothing::Empty | Nothing::Closed) => break,
+        let drop_all = || {
+            let mut backoff = Backoff::new();
+            loop {
+                match self.receive_or_tell() {
+                    Ok(message) => drop(message),
+                    Err(Nothing::Busy) => backoff.pause(),
+                    Err(Nothing::Empty | Nothing::Closed) => break,
+                }
             }
-        }
-        core::mem::forget(unfinished);
+        };
+        or_undo(drop_all, || self.abandoned().store(true, Ordering::Relaxed));
     }
 
     fn wait_to_receive(
@@ -134,15 +135,6 @@ pub(crate) trait Queue {
 
     fn receiving(&self) -> QueueReceiving<'_, Self> {
         QueueReceiving(self)
-    }
-}
-
-/// Dropped only when a panic cuts the discarding of messages short: then it says so.
-struct Unfinished<'a>(&'a AtomicBool);
-
-impl Drop for Unfinished<'_> {
-    fn drop(&mut self) {
-        self.0.store(true, Ordering::Relaxed);
     }
 }
 
