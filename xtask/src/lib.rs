@@ -13,4 +13,4 @@ pub mod test;
 pub mod words;
 
 pub use graph::Graph;
-pub use sources::{Source, Sources};
+pub use sources::{Readme, Source, Sources};

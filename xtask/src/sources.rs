@@ -1,4 +1,4 @@
-//! The source files of one crate, parsed, in the order in which its modules name each other.
+//! The source files of one crate, parsed, in the order in which its modules name each other, and the READMEs beside them.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -16,6 +16,8 @@ pub struct Sources {
     pub folder: PathBuf,
     /// The first one is the crate's root.
     pub files: Vec<Source>,
+    /// What stands beside them: README.md in the crate's folder, in `src` and below.
+    pub readmes: Vec<Readme>,
 }
 
 /// One file.
@@ -34,12 +36,21 @@ pub struct Source {
     pub syntax: syn::File,
 }
 
+/// A README.md: what a folder is for, in words.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Readme {
+    /// Where it is, from the crate's folder on.
+    pub file: PathBuf,
+    /// Its text.
+    pub text: String,
+}
+
 impl Sources {
     /// Reads the library in `folder`, or the program where there is no library.
     ///
     /// # Errors
     ///
-    /// If a file is missing or is no Rust.
+    /// If a file is missing, cannot be read or is no Rust.
     pub fn read(folder: &Path) -> Result<Self> {
         let root = ["src/lib.rs", "src/main.rs"]
             .into_iter()
@@ -53,8 +64,11 @@ impl Sources {
         let mut sources = Sources {
             folder: folder.to_path_buf(),
             files: Vec::new(),
+            readmes: Vec::new(),
         };
         sources.add(Path::new(root), Vec::new(), Path::new("src"))?;
+        sources.add_readme(Path::new(""))?;
+        sources.add_readmes(Path::new("src"))?;
         Ok(sources)
     }
 
@@ -62,6 +76,34 @@ impl Sources {
     #[must_use]
     pub fn root(&self) -> &Source {
         &self.files[0]
+    }
+
+    /// Adds the README.md of this folder and of all below.
+    fn add_readmes(&mut self, within: &Path) -> Result<()> {
+        self.add_readme(within)?;
+        let path = self.folder.join(within);
+        let mut folders = Vec::new();
+        for entry in fs::read_dir(&path).with_context(|| path.display().to_string())? {
+            let entry = entry?;
+            if entry.file_type()?.is_dir() {
+                folders.push(within.join(entry.file_name()));
+            }
+        }
+        folders.sort();
+        folders
+            .iter()
+            .try_for_each(|folder| self.add_readmes(folder))
+    }
+
+    /// Adds the README.md of this folder, if it has one.
+    fn add_readme(&mut self, within: &Path) -> Result<()> {
+        let file = within.join("README.md");
+        let path = self.folder.join(&file);
+        if path.is_file() {
+            let text = fs::read_to_string(&path).with_context(|| path.display().to_string())?;
+            self.readmes.push(Readme { file, text });
+        }
+        Ok(())
     }
 
     /// Adds a file, and then those of its modules, which are in `children`.

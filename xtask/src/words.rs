@@ -1,4 +1,5 @@
-//! The rule of words: each module says what it is for, and no more than one idea; what stands beside unsafe code proves it by itself.
+//! The rule of words: each module says what it is for, and no more than one idea; comments and READMEs name the thing that they are
+//! about; what stands beside unsafe code proves it by itself.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
@@ -33,7 +34,7 @@ pub enum What {
     LeansOnAnother,
     /// A note beside unsafe code is too short to prove anything.
     TooShort,
-    /// A comment has a person for its subject, where it is a thread, an actor or a function.
+    /// A comment or a README has a person for its subject, where it is a thread, an actor or a function.
     Person,
     /// A constant's name does not say what it bounds.
     VagueConstant,
@@ -57,7 +58,7 @@ impl fmt::Display for Breach {
             }
             What::TooShort => "the SAFETY note is too short to prove anything",
             What::Person => {
-                "a comment is about nobody, somebody or whoever: name the thread, the sender, the handler"
+                "this is about nobody, somebody or whoever: name the thread, the sender, the handler"
             }
             What::VagueConstant => {
                 "the constant's name does not say what it bounds: FEWEST_ROWS, not LEAST"
@@ -132,14 +133,32 @@ pub fn breaches(sources: &Sources) -> Vec<Breach> {
             add(line, What::VagueConstant);
         }
         for (line, comment) in comments(source) {
-            let mut words = comment.split(|sign: char| !sign.is_alphanumeric());
-            if words.any(|word| PERSONS.contains(&word.to_lowercase().as_str())) {
+            if names_a_person(comment) {
                 add(line, What::Person);
             }
         }
     }
+    breaches.extend(persons_in_readmes(sources));
     breaches.extend(one_ends(sources));
     breaches
+}
+
+/// Lines of READMEs with a person for their subject: all lines count, since tables and drawings tell of the mechanism, too.
+fn persons_in_readmes(sources: &Sources) -> impl Iterator<Item = Breach> {
+    sources.readmes.iter().flat_map(|readme| {
+        let lines = readme.text.lines().enumerate();
+        let persons = lines.filter(|(_, line)| names_a_person(line));
+        persons.map(|(index, _)| Breach {
+            file: readme.file.clone(),
+            line: index + 1,
+            what: What::Person,
+        })
+    })
+}
+
+fn names_a_person(text: &str) -> bool {
+    let mut words = text.split(|sign: char| !sign.is_alphanumeric());
+    words.any(|word| PERSONS.contains(&word.to_lowercase().as_str()))
 }
 
 /// Whether it is `use super::*`.

@@ -1,6 +1,7 @@
 //! The rule of words, on crates that break it on purpose.
 
 use std::fs;
+use std::path::Path;
 
 use tempfile::TempDir;
 use xtask::Sources;
@@ -86,6 +87,36 @@ fn a_person_in_a_comment_is_found() {
         [(2, What::Person)]
     );
     assert_eq!(found("//! .\nconst NAME: &str = \"nobody\";\n"), []);
+}
+
+#[test]
+fn a_person_in_a_readme_is_found() {
+    let folder = a_crate("//! .\n");
+    for (within, text) in [
+        ("", "# A crate\n\nWhoever sends wakes the receiver.\n"),
+        (
+            "src/queue/blocks",
+            "| free | nothing lies there |\n| left | nobody appends |\n",
+        ),
+        ("src/queue", "The sender wakes the receiver.\n"),
+        ("tests/golden", "Somebody else's bytes.\n"),
+    ] {
+        let within = folder.path().join(within);
+        fs::create_dir_all(&within).unwrap();
+        fs::write(within.join("README.md"), text).unwrap();
+    }
+    let breaches = words::breaches(&Sources::read(folder.path()).unwrap());
+    let found: Vec<_> = breaches
+        .iter()
+        .map(|breach| (breach.file.as_path(), breach.line, breach.what))
+        .collect();
+    assert_eq!(
+        found,
+        [
+            (Path::new("README.md"), 3, What::Person),
+            (Path::new("src/queue/blocks/README.md"), 2, What::Person),
+        ]
+    );
 }
 
 #[test]
