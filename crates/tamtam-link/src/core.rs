@@ -4,14 +4,14 @@ mod sending;
 
 use std::collections::HashMap;
 use std::sync::{Arc, OnceLock, Weak};
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use smallvec::SmallVec;
 use tamtam_actor::link::{
     AwaitedAnswer, Call, Encoding, FarCell, FarEnd, FarFailure, FarHold, Flush, ReadAnswers,
-    flush_later, read_later,
+    call_after, flush_later, read_later,
 };
-use tamtam_actor::{EndReason, Time};
+use tamtam_actor::{EndReason, Time, Timer};
 use tamtam_wait::seam::atomic::{AtomicBool, AtomicU64, Ordering};
 use tamtam_wait::seam::{Mutex, MutexGuard};
 
@@ -90,6 +90,8 @@ pub(crate) struct State {
     pub(crate) violation: Option<Arc<str>>,
     /// The longest frame that the other side takes, once it has said so.
     pub(crate) longest_there: Option<u64>,
+    /// Ends the link if the other side has not said hello by then.
+    pub(crate) hello_timer: Option<Timer>,
     pub(crate) exports: Exports,
     pub(crate) imports: HashMap<u64, Import>,
     /// Actors there whose end is of interest here.
@@ -461,10 +463,30 @@ impl Core {
         self.write(&Frame::Release(actor, times));
     }
 
+    /// Ends the link unless the other side has said hello within this limit.
+    pub(crate) fn expect_hello(&self, limit: Duration) {
+        let this = Weak::clone(&self.this);
+        let is_late = move || {
+            if let Some(core) = Weak::upgrade(&this)
+                && core.lock().longest_there.is_none()
+            {
+                core.end(LinkEnd::Silent(limit));
+            }
+        };
+        let timer = call_after(&self.time, limit, Box::new(is_late));
+        let mut state = self.lock();
+        if state.longest_there.is_none() && state.end.is_none() {
+            state.hello_timer = Some(timer);
+            return;
+        }
+        drop(state);
+        timer.cancel();
+    }
+
     /// The other side has said hello.
     pub(crate) fn greeted(&self, longest: u64, root: Option<u64>) {
         let cell = Arc::clone(self.root());
-        {
+        let timer = {
             let mut state = self.lock();
             state.longest_there = Some(longest);
             let early = std::mem::take(&mut state.early_questions);
@@ -478,6 +500,10 @@ impl Core {
                 // Under the lock: a question is counted as one of the early ones, or by the window.
                 cell.open_window(window, taken, true);
             }
+            state.hello_timer.take()
+        };
+        if let Some(timer) = timer {
+            timer.cancel();
         }
         if let Some(supervised) = &self.supervised {
             supervised.greeted();

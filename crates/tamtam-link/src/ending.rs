@@ -57,6 +57,10 @@ impl Core {
             LinkEnd::Protocol(text) | LinkEnd::Refused(text) => {
                 state.write(&Frame::Goodbye(text));
             }
+            LinkEnd::Silent(limit) => {
+                let text = format!("no hello has come within {limit:?}");
+                state.write(&Frame::Goodbye(&text));
+            }
             LinkEnd::Goodbye(_) | LinkEnd::Lost(_) | LinkEnd::Unread(_) => {
                 state.outgoing = Vec::new();
                 unsent = take(&mut state.attached);
@@ -64,10 +68,11 @@ impl Core {
         }
         let is_cut = !matches!(
             why,
-            LinkEnd::Closed | LinkEnd::Protocol(_) | LinkEnd::Refused(_)
+            LinkEnd::Closed | LinkEnd::Protocol(_) | LinkEnd::Refused(_) | LinkEnd::Silent(_)
         );
         state.end = Some(why.clone());
         self.is_over.store(true, Ordering::SeqCst);
+        let timer = state.hello_timer.take();
         let lent = take(&mut state.lent);
         let links = take(&mut state.links);
         let exports = state.exports.take();
@@ -76,6 +81,9 @@ impl Core {
         let kept = state.log.as_mut().map(RootLog::take).unwrap_or_default();
         let actors = state.take_actors(|_| true);
         drop(state);
+        if let Some(timer) = timer {
+            timer.cancel();
+        }
         (self.wake)();
         let root = self.root_if_known();
         if let Some(root) = root {

@@ -1,6 +1,7 @@
 //! How a link ends.
 
 use std::sync::Arc;
+use std::time::Duration;
 
 /// Why a link has ended.
 ///
@@ -30,6 +31,9 @@ pub enum LinkEnd {
     /// The other side has sent what no link sends, as this says.
     #[error("the other side does not keep to the protocol: {0}")]
     Protocol(Arc<str>),
+    /// The other side has not said hello within this [limit](crate::LinkBuilder::hello_limit), as an end of a link does first.
+    #[error("the other side has not said hello within {0:?}: is it an end of a link?")]
+    Silent(Duration),
     /// The other side does not read what it is sent, of which this many bytes wait.
     #[error("the other side does not read: {0} bytes wait for it, and no more are kept")]
     Unread(usize),

@@ -3,7 +3,7 @@
 use std::fmt;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use serde::Serialize;
 use serde::de::DeserializeOwned;
@@ -78,6 +78,7 @@ pub struct LinkBuilder {
     encoding: Encoding,
     is_trusted: bool,
     most_unread: usize,
+    pub(crate) hello_limit: Duration,
     time: Time,
     root: Option<Arc<dyn Exported>>,
     keeps_root: bool,
@@ -102,6 +103,7 @@ impl Link {
             encoding: Encoding::default(),
             is_trusted: true,
             most_unread: 64 << 20,
+            hello_limit: Duration::from_secs(10),
             time: Time::system(),
             root: None,
             keeps_root: false,
@@ -203,6 +205,11 @@ impl Link {
     pub fn addresses(&self) -> (usize, usize) {
         let state = self.core.lock();
         (state.imports.len(), state.exports.len())
+    }
+
+    /// Ends the link unless the other side has said hello within this limit.
+    pub(crate) fn expect_hello(&self, limit: Duration) {
+        self.core.expect_hello(limit);
     }
 
     /// How much this end keeps in its tables, of each kind: for tests that nothing is left behind.
@@ -395,6 +402,34 @@ impl LinkBuilder {
     /// How many bytes may wait for an other side that does not read them, before the link ends: 64 MiB unless it is said.
     pub fn most_unread(mut self, bytes: usize) -> Self {
         self.most_unread = bytes;
+        self
+    }
+
+    /// How long the functions of [`carrier`](crate::carrier) wait for the first words of the other side, which make it an end of a link: 10 seconds unless
+    /// it is said, by the link's [time](LinkBuilder::time). What has connected and does not say hello by then, as a whole, ends the link with
+    /// [`LinkEnd::Silent`], and its threads and descriptors are given back. A side that has said hello may be silent for ever.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// # #[cfg(unix)] {
+    /// use std::os::unix::net::UnixStream;
+    /// use std::time::Duration;
+    /// use tamtam_actor::Address;
+    /// use tamtam_link::{Link, LinkEnd, carrier};
+    ///
+    /// let limit = Duration::from_millis(20);
+    /// let (here, says_nothing) = UnixStream::pair()?;
+    /// let link = carrier::unix(Link::builder().hello_limit(limit), here)?;
+    /// let far: Address<()> = link.root();
+    /// far.end().wait();
+    /// assert_eq!(link.ended(), Some(LinkEnd::Silent(limit)));
+    /// # drop(says_nothing);
+    /// # }
+    /// # Ok::<(), std::io::Error>(())
+    /// ```
+    pub fn hello_limit(mut self, limit: Duration) -> Self {
+        self.hello_limit = limit;
         self
     }
 

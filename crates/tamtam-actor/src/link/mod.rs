@@ -38,6 +38,7 @@ use crate::id::ActorId;
 use crate::mailbox::{DeadLetter, Loss, tell_of};
 use crate::reply::{Answered, Reply};
 use crate::restart::{Decision, Policy, Restart};
+use crate::time::{Alarm, Key, Time, Timer, elsewhere};
 use crate::wire::say;
 
 /// What a link has of the replies and addresses in a message that is written or read.
@@ -68,6 +69,20 @@ pub trait Tables {
 
     /// A copy of the descriptor that has come at this place among those of the message.
     fn share_descriptor(&self, place: u64) -> Result<TakenDescriptor, String>;
+}
+
+/// Calls this once so much time has passed, unless the timer is cancelled before: never on the clock's thread.
+pub fn call_after(time: &Time, delay: Duration, call: Call) -> Timer {
+    Timer::once(time.clone(), time.set_after(delay, None, LateCall(call)))
+}
+
+/// What is called when a time is over.
+struct LateCall(Call);
+
+impl Alarm for LateCall {
+    fn ring(self, _: Key) {
+        elsewhere(self.0, |call| call());
+    }
 }
 
 /// Where an actor is, as the side sees it that has written this.

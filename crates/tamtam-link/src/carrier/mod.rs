@@ -8,6 +8,8 @@
 //! A thread that gives one actor after another its turn leaves all but the first of them until it is through with what is due: many then go in
 //! one piece, which costs one call of the system, at this side and at the other one. The thread that writes looks after a moment whether they have gone.
 //!
+//! What connects and does not say hello has the two threads and its descriptors for as long as [`LinkBuilder::hello_limit`] says.
+//!
 //! A link ends with its carrier, and a carrier with its link. The last [`Link`] that is dropped leaves both as they are; to end
 //! them there is [`Link::close`]. What is outgoing then still goes; but another side that takes less than 64 KiB of it in 2 seconds is not
 //! waited for: threads and socket are given back, whatever it does.
@@ -193,6 +195,7 @@ fn carry(
         writing: Arc::clone(&writing),
     });
     let ringer = Arc::clone(&writing);
+    let hello_limit = builder.hello_limit;
     let (link, inbound) = builder.build(move || ringer.ring());
     let (writer, own) = (link.clone(), Arc::clone(&writing));
     thread::Builder::new()
@@ -212,6 +215,7 @@ fn carry(
         return Err(error);
     }
     writing.begin(&link);
+    link.expect_hello(hello_limit);
     Ok(link)
 }
 

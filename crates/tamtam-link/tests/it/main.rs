@@ -5,6 +5,7 @@ mod cut;
 mod deep;
 mod direct;
 mod fate;
+mod greeting;
 mod hostile;
 #[cfg(feature = "json")]
 mod json;

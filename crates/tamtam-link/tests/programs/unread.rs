@@ -24,6 +24,10 @@ pub(crate) const TESTS: &[(&str, fn())] = &[
         "unread::a_side_that_reads_only_after_the_close_gets_all_that_was_told",
         a_side_that_reads_only_after_the_close_gets_all_that_was_told,
     ),
+    (
+        "unread::what_connects_and_says_nothing_keeps_nothing",
+        what_connects_and_says_nothing_keeps_nothing,
+    ),
 ];
 
 /// A link, and the other side of its carrier, which reads nothing, with how many descriptors that has.
@@ -111,6 +115,40 @@ fn another_side_that_never_reads_keeps_nothing_of_a_link_that_ended_for_it() {
         ..before
     };
     expected.wait_for("links that have ended");
+    drop(ends);
+    before.wait_for("links and their other sides are gone");
+}
+
+/// It is there as long as the test is, and neither speaks nor reads, whether there is something to read or not.
+fn what_connects_and_says_nothing_keeps_nothing() {
+    let before = Resources::at_rest();
+    let limit = Duration::from_millis(50);
+    let ends: Vec<_> = CARRIERS
+        .iter()
+        .flat_map(|meet| [meet, meet])
+        .map(|meet| meet(Link::builder().hello_limit(limit)))
+        .collect();
+    for (place, (link, _, _)) in ends.iter().enumerate() {
+        let far: Address<String> = link.root();
+        // The thread that writes for every other one waits in the middle of it.
+        for _ in 0..if place % 2 == 0 { 0 } else { MORE } {
+            let _ = far.tell(message());
+        }
+    }
+    let others: usize = ends.iter().map(|(_, _, descriptors)| descriptors).sum();
+    let expected = Resources {
+        descriptors: before.descriptors + others,
+        ..before
+    };
+    expected.wait_for("links on which nothing was said");
+    for (link, _, _) in &ends {
+        assert_eq!(link.ended(), Some(LinkEnd::Silent(limit)));
+        let told = link.root::<String>().tell(String::new()).unwrap_err();
+        assert!(
+            told.to_string().contains("not said hello within 50ms"),
+            "{told}"
+        );
+    }
     drop(ends);
     before.wait_for("links and their other sides are gone");
 }
