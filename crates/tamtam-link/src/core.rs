@@ -609,12 +609,15 @@ impl Core {
     /// What has come is the end of the link. But where another process may take the place of the one there, it has failed by breaking the
     /// protocol: what follows from that is for its owner to say. One that has not said hello is of another build, as the next one would be.
     pub(crate) fn end_received(&self, end: &LinkEnd, is_greeted: bool) {
-        if let LinkEnd::Protocol(text) = end
-            && is_greeted
-        {
+        let violation = match end {
+            LinkEnd::Protocol(text) if is_greeted => Some(Arc::clone(text)),
+            LinkEnd::Unhandled(_) => Some(end.to_string().into()),
+            _ => None,
+        };
+        if let Some(violation) = violation {
             let mut state = self.lock();
             if state.log.is_some() && state.end.is_none() {
-                state.violation.get_or_insert_with(|| Arc::clone(text));
+                state.violation.get_or_insert(violation);
                 return;
             }
         }

@@ -57,6 +57,11 @@ impl Core {
             LinkEnd::Protocol(text) | LinkEnd::Refused(text) => {
                 state.write(&Frame::Goodbye(text));
             }
+            LinkEnd::Unhandled(_) => {
+                state.write(&Frame::Goodbye(
+                    "what it sends is not handled, and an answer is awaited behind it",
+                ));
+            }
             LinkEnd::Silent(limit) => {
                 let text = format!("no hello has come within {limit:?}");
                 state.write(&Frame::Goodbye(&text));
@@ -68,7 +73,11 @@ impl Core {
         }
         let is_cut = !matches!(
             why,
-            LinkEnd::Closed | LinkEnd::Protocol(_) | LinkEnd::Refused(_) | LinkEnd::Silent(_)
+            LinkEnd::Closed
+                | LinkEnd::Protocol(_)
+                | LinkEnd::Refused(_)
+                | LinkEnd::Silent(_)
+                | LinkEnd::Unhandled(_)
         );
         state.end = Some(why.clone());
         self.is_over.store(true, Ordering::SeqCst);

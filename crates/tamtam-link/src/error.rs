@@ -34,6 +34,12 @@ pub enum LinkEnd {
     /// The other side has not said hello within this [limit](crate::LinkBuilder::hello_limit), as an end of a link does first.
     #[error("the other side has not said hello within {0:?}: is it an end of a link?")]
     Silent(Duration),
+    /// An answer of the other side, which is not [trusted](crate::LinkBuilder::untrusted), is awaited behind this many bytes of its messages, and the
+    /// actors here have handled none of those for [longer](crate::LinkBuilder::most_unhandled) than may be.
+    #[error(
+        "an answer is awaited behind {0} bytes of what the other side has sent, and the actors here handle none of that"
+    )]
+    Unhandled(usize),
     /// The other side does not read what it is sent, of which this many bytes wait.
     #[error("the other side does not read: {0} bytes wait for it, and no more are kept")]
     Unread(usize),

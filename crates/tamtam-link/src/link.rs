@@ -77,6 +77,8 @@ pub struct LinkBuilder {
     longest_frame: usize,
     encoding: Encoding,
     is_trusted: bool,
+    most_unhandled: usize,
+    patience: Duration,
     most_unread: usize,
     pub(crate) hello_limit: Duration,
     time: Time,
@@ -102,6 +104,8 @@ impl Link {
             longest_frame: 16 << 20,
             encoding: Encoding::default(),
             is_trusted: true,
+            most_unhandled: 16 << 20,
+            patience: Duration::from_secs(30),
             most_unread: 64 << 20,
             hello_limit: Duration::from_secs(10),
             time: Time::system(),
@@ -315,12 +319,33 @@ impl Link {
     /// How many bytes of messages have come of another side that is not [trusted](LinkBuilder::untrusted), and wait in mailboxes or are being
     /// handled; 64 count for each message beside its own. Always 0 of one that is trusted.
     ///
-    /// What carries the link stops reading where that is too much, and is woken when it has become less. A mailbox out of which messages do not
+    /// What carries the link stops reading where that is [too much](LinkBuilder::most_unhandled), and is woken when it has become less. A mailbox out of which messages do not
     /// come in the order in which they came does not count.
     #[must_use]
     pub fn unhandled(&self) -> usize {
         let untrusted = self.core.untrusted.as_ref();
         untrusted.map_or(0, Untrusted::unhandled)
+    }
+
+    /// Whether more is to be read of the other side: not of one that is not trusted while too much of what it has sent is
+    /// [unhandled](LinkBuilder::most_unhandled). What carries the link is woken when it has room again.
+    #[must_use]
+    pub fn has_room(&self) -> bool {
+        let untrusted = self.core.untrusted.as_ref();
+        untrusted.is_none_or(Untrusted::has_room)
+    }
+
+    /// Ends the link, which has no room, and of which nothing was handled since then, if an answer is awaited and the patience is over.
+    pub(crate) fn is_stuck_since(&self, since: Instant) -> bool {
+        let is_stuck =
+            self.core.untrusted.as_ref().is_some_and(|untrusted| {
+                since.elapsed() >= untrusted.patience && self.pending() > 0
+            });
+        if is_stuck {
+            let end = LinkEnd::Unhandled(self.unhandled());
+            self.core.end_received(&end, true);
+        }
+        is_stuck
     }
 
     /// How many answers are awaited from the other side.
@@ -393,9 +418,22 @@ impl LinkBuilder {
     /// The other side is a program that is not trusted, such as a page in a browser. It may tell, ask and watch the actors whose addresses it
     /// has. It may not stop them, nor link its own with them: that ends the link. It hears that a handler panicked, and not what that said.
     ///
-    /// [`Link::unhandled`] says how much of what it has sent waits here.
+    /// What it has sent and the actors here have not handled is bounded: see [`most_unhandled`](LinkBuilder::most_unhandled).
     pub fn untrusted(mut self) -> Self {
         self.is_trusted = false;
+        self
+    }
+
+    /// How many bytes of the messages of another side that is not [trusted](LinkBuilder::untrusted) may be [unhandled](Link::unhandled) when more is
+    /// read of it: 16 MiB unless it is said. From then on it is held back by what carries the link, which is full soon, until the actors here have
+    /// gone on; other links are not. What is read at once comes on top, and so does one [frame](LinkBuilder::longest_frame).
+    ///
+    /// Its answers are held back, too. An actor that waits in its handler for one of them, and is the one that would have to handle what is before
+    /// it, would wait for ever: where an answer is awaited and nothing was handled for as long as `patience`, 30 seconds unless it is said, the link
+    /// ends with [`LinkEnd::Unhandled`].
+    pub fn most_unhandled(mut self, bytes: usize, patience: Duration) -> Self {
+        self.most_unhandled = bytes.max(1);
+        self.patience = patience;
         self
     }
 
@@ -565,7 +603,8 @@ impl LinkBuilder {
         let parts = Parts {
             longest_frame: self.longest_frame,
             encoding: self.encoding,
-            untrusted: (!self.is_trusted).then(Untrusted::default),
+            untrusted: (!self.is_trusted)
+                .then(|| Untrusted::new(self.most_unhandled, self.patience)),
             most_unread: self.most_unread,
             time: self.time,
             keeps_root: self.keeps_root,

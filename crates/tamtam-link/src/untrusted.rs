@@ -1,6 +1,7 @@
 //! What another side may say that is not trusted, how much of what it has said is not done with, and what it is not told.
 
 use std::sync::atomic::{AtomicUsize, Ordering};
+use std::time::Duration;
 
 use tamtam_actor::link::{FarEnd, FarFailure};
 
@@ -14,13 +15,29 @@ const MESSAGE_BYTES: usize = 64;
 const PANICKED: &str = "its handler panicked";
 
 /// Another side that is not trusted.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub(crate) struct Untrusted {
     /// Bytes of its messages with which actors are not done.
     unhandled: AtomicUsize,
+    /// No more is read of it where they are so many.
+    most_unhandled: usize,
+    /// So long an answer may be awaited behind them while none is handled.
+    pub(crate) patience: Duration,
 }
 
 impl Untrusted {
+    pub(crate) fn new(most_unhandled: usize, patience: Duration) -> Self {
+        Untrusted {
+            unhandled: AtomicUsize::new(0),
+            most_unhandled,
+            patience,
+        }
+    }
+
+    pub(crate) fn has_room(&self) -> bool {
+        self.unhandled() < self.most_unhandled
+    }
+
     /// Counts a message of so many bytes as one that an actor was given; how many it counts for.
     pub(crate) fn given(&self, bytes: usize) -> usize {
         let counted = bytes + MESSAGE_BYTES;

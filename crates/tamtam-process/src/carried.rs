@@ -253,15 +253,28 @@ impl Beside {
     /// Looks whether the other side is gone, for the one who waits at the memory.
     pub(crate) fn look(&self) {
         // Descriptors come over it, and its end.
-        let mut fds = [PollFd::new(&self.socket, PollFlags::RDHUP)];
-        let now = Duration::ZERO.try_into().ok();
-        if matches!(poll(&mut fds, now.as_ref()), Ok(1)) {
+        if has_closed(&self.socket) {
             self.reader.halt();
         }
     }
 }
 
+/// Whether the other side has closed this: no more than lies in it will come.
+fn has_closed(socket: &UnixStream) -> bool {
+    let mut fds = [PollFd::new(socket, PollFlags::RDHUP)];
+    let now = Duration::ZERO.try_into().ok();
+    matches!(poll(&mut fds, now.as_ref()), Ok(1))
+}
+
 impl Incoming {
+    /// Whether the other side is gone, as far as the socket says.
+    pub(crate) fn is_gone(&self) -> bool {
+        match self {
+            Incoming::Socket(socket) => has_closed(socket),
+            Incoming::Memory(_, beside) => has_closed(&beside.socket),
+        }
+    }
+
     /// Reads what has come, with the descriptors that have come with the last of it; waits for it until the deadline. `None` if that passes before;
     /// `Some(0)` if nothing will come any more.
     pub(crate) fn read(

@@ -18,6 +18,7 @@ use tamtam_actor::link::RestartPolicy;
 #[cfg(feature = "top")]
 use tamtam_actor::observe::ProcessBelow;
 use tamtam_actor::{EndReason, Overflow, ProcessEnd, ReportFailure, Restart};
+use tamtam_link::carrier::Room;
 use tamtam_link::{Death, Inbound, Link, Supervised};
 
 use crate::begin;
@@ -53,6 +54,8 @@ pub(crate) struct Plan {
     pub(crate) limit: Option<(usize, Overflow)>,
     /// So many descriptors that have come from it may be open here, of so many bytes, if that is not as usual.
     pub(crate) most_attached: Option<(usize, u64)>,
+    /// So many bytes of what it has sent may wait here, and so long an answer behind them, if that is not as usual and it is not trusted.
+    pub(crate) most_unhandled: Option<(usize, Duration)>,
     /// It is held to its limits, and so is what it may say.
     pub(crate) is_untrusted: bool,
 }
@@ -248,6 +251,8 @@ pub(crate) fn start(plan: Plan) -> Result<Started, SpawnError> {
     let courier = Arc::new(Courier::default());
     let reading = Arc::new(Reading::default());
     let (waking, asking) = (Arc::clone(&courier), Arc::clone(&reading));
+    let room = Arc::new(Room::default());
+    let ring_room = Arc::clone(&room);
     let mut builder = Link::builder();
     if let Decides::Supervisor(control) = &decides {
         let control: Arc<dyn Supervised> = Arc::clone(control) as _;
@@ -255,6 +260,9 @@ pub(crate) fn start(plan: Plan) -> Result<Started, SpawnError> {
     }
     if let Some((descriptors, bytes)) = plan.most_attached {
         builder = builder.most_attached(descriptors, bytes);
+    }
+    if let Some((bytes, patience)) = plan.most_unhandled {
+        builder = builder.most_unhandled(bytes, patience);
     }
     if plan.is_untrusted {
         builder = builder.untrusted();
@@ -269,7 +277,10 @@ pub(crate) fn start(plan: Plan) -> Result<Started, SpawnError> {
         })
         .ask_from_seats()
         .read_answers_by(Arc::clone(&reading) as _)
-        .build(move || waking.wake());
+        .build(move || {
+            waking.wake();
+            ring_room.ring();
+        });
     courier.serve(link.clone());
     if let Decides::Supervisor(control) = &decides {
         control.serve(link.clone());
@@ -301,6 +312,7 @@ pub(crate) fn start(plan: Plan) -> Result<Started, SpawnError> {
         shared: Arc::clone(&shared),
         courier: Arc::clone(&courier),
         reading,
+        room,
         recipe,
         decides,
         has_begun: Cell::new(false),
@@ -331,6 +343,8 @@ struct Monitor {
     shared: Arc<Shared>,
     courier: Arc<Courier>,
     reading: Arc<Reading>,
+    /// Where it waits while too much of what has come waits for actors.
+    room: Arc<Room>,
     recipe: Recipe,
     decides: Decides,
     /// One of the processes so far was a worker.
@@ -406,7 +420,8 @@ impl Monitor {
                 self.has_begun.set(true);
                 self.note_carrier(carrier);
                 self.courier.write_to(outgoing);
-                self.reading.read_all(incoming, inbound);
+                self.reading
+                    .read_all(incoming, inbound, &self.link, &self.room);
                 self.link
                     .violation()
                     .map(|text| format!("it does not keep to the protocol: {text}"))

@@ -65,6 +65,7 @@ impl Process {
             restart: Restart::default(),
             limits: Limits::none(),
             most_attached: None,
+            most_unhandled: None,
             program: None,
             patience: PATIENCE,
         }
@@ -131,6 +132,7 @@ pub struct ProcessSpawner {
     restart: Restart,
     limits: Limits,
     most_attached: Option<(usize, u64)>,
+    most_unhandled: Option<(usize, Duration)>,
     program: Option<Command>,
     patience: Duration,
 }
@@ -189,6 +191,15 @@ impl ProcessSpawner {
     /// [`LinkBuilder::most_attached`](tamtam_link::LinkBuilder::most_attached).
     pub fn most_attached(mut self, descriptors: usize, bytes: u64) -> Self {
         self.most_attached = Some((descriptors, bytes));
+        self
+    }
+
+    /// How many bytes of messages of a process that is [untrusted](Limits::untrusted) may wait in the mailboxes of this one, or be handled: 16 MiB
+    /// unless it is said. With more, no more is read of it: it is held back, and no other process is. If an answer is awaited from it and nothing
+    /// was handled for as long as `patience`, 30 seconds unless it is said, it is killed, as one that breaks the protocol: see
+    /// [`LinkBuilder::most_unhandled`](tamtam_link::LinkBuilder::most_unhandled).
+    pub fn most_unhandled(mut self, bytes: usize, patience: Duration) -> Self {
+        self.most_unhandled = Some((bytes, patience));
         self
     }
 
@@ -421,6 +432,7 @@ impl ProcessSpawner {
             begins_again,
             limit: self.limit,
             most_attached: self.most_attached,
+            most_unhandled: self.most_unhandled,
             is_untrusted,
         })
     }
@@ -558,6 +570,12 @@ impl ProcessPool {
         self
     }
 
+    /// See [`ProcessSpawner::most_unhandled`]. It holds for each of the processes.
+    pub fn most_unhandled(mut self, bytes: usize, patience: Duration) -> Self {
+        self.spawner = self.spawner.most_unhandled(bytes, patience);
+        self
+    }
+
     /// See [`ProcessSpawner::begins_within`]. It holds for each of the processes.
     pub fn begins_within(mut self, time: Duration) -> Self {
         self.spawner = self.spawner.begins_within(time);
@@ -586,6 +604,7 @@ impl ProcessPool {
                 restart,
                 limits,
                 most_attached,
+                most_unhandled,
                 program: _,
                 patience,
             } = self.spawner;
@@ -596,6 +615,7 @@ impl ProcessPool {
                     restart: restart.clone(),
                     limits: limits.clone(),
                     most_attached,
+                    most_unhandled,
                     program: None,
                     patience,
                 };

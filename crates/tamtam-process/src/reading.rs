@@ -15,7 +15,8 @@ use std::sync::{Arc, Mutex};
 use std::time::Instant;
 
 use tamtam_actor::link::AwaitedAnswer;
-use tamtam_link::{AnswerReader, Inbound};
+use tamtam_link::carrier::Room;
+use tamtam_link::{AnswerReader, Inbound, Link};
 
 use crate::carried::Incoming;
 use crate::lock::lock;
@@ -49,18 +50,24 @@ impl Reading {
     }
 
     /// Reads what a process says, or sees to it that it is read, until the process says no more.
-    pub(crate) fn read_all(&self, incoming: Incoming, mut inbound: Inbound) {
+    pub(crate) fn read_all(
+        &self,
+        incoming: Incoming,
+        mut inbound: Inbound,
+        link: &Link,
+        room: &Room,
+    ) {
         incoming.serve_descriptors(&mut inbound);
         match incoming {
             Incoming::Socket(_) => {
-                let way = Arc::new(OverSocket::new(Received::new(inbound), incoming));
+                let way = Arc::new(OverSocket::new(Received::new(inbound, link), incoming));
                 *lock(&self.way) = Some(Way::Socket(Arc::clone(&way)));
-                way.read_all();
+                way.read_all(room);
             }
             Incoming::Memory(reader, beside) => {
-                let way = InMemory::new(Received::new(inbound), *reader, beside);
+                let way = InMemory::new(Received::new(inbound, link), *reader, beside);
                 *lock(&self.way) = Some(Way::Memory(Arc::clone(&way)));
-                way.read_all(&self.asked_in_turns);
+                way.read_all(&self.asked_in_turns, room);
             }
         }
         *lock(&self.way) = None;
@@ -91,16 +98,27 @@ impl AnswerReader for Reading {
 
 /// What was read goes here.
 struct Received {
+    link: Link,
     inbound: Inbound,
     portion: Box<[u8]>,
+    /// The process is gone: the little that it has left is read whether there is room for it or not.
+    is_last: bool,
 }
 
 impl Received {
-    fn new(inbound: Inbound) -> Self {
+    fn new(inbound: Inbound, link: &Link) -> Self {
         Received {
+            link: link.clone(),
             inbound,
             portion: vec![0; PORTION].into(),
+            is_last: false,
         }
+    }
+
+    /// Whether nothing is to be read now: too much of what a process has sent that is not trusted waits for actors. Who asks leaves it to the thread that
+    /// reads, which waits for room.
+    fn is_full(&self) -> bool {
+        !self.is_last && !self.link.has_room()
     }
 
     /// Reads once, by what reads a portion and the descriptors that come with it. `None` if nothing is there, `false` if the process says no more.

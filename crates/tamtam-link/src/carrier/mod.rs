@@ -10,6 +10,8 @@
 //!
 //! What connects and does not say hello has the two threads and its descriptors for as long as [`LinkBuilder::hello_limit`] says.
 //!
+//! Of a side that is not trusted no more is read while too much of what it has sent waits for actors: see [`LinkBuilder::most_unhandled`].
+//!
 //! A link ends with its carrier, and a carrier with its link. The last [`Link`] that is dropped leaves both as they are; to end
 //! them there is [`Link::close`]. What is outgoing then still goes; but another side that takes less than 64 KiB of it in 2 seconds is not
 //! waited for: threads and socket are given back, whatever it does.
@@ -24,6 +26,7 @@ mod reading;
 #[cfg(target_os = "linux")]
 #[doc(hidden)]
 pub mod rights;
+mod room;
 mod stepped;
 #[cfg(feature = "tls")]
 mod tls;
@@ -40,6 +43,8 @@ use tamtam_wait::seam::thread;
 use self::outlet::{Attempt, Outgoing, Outlet, Stream};
 #[cfg(unix)]
 pub use self::pipes::pipes;
+#[doc(hidden)]
+pub use self::room::{Room, RoomWait};
 pub use self::stepped::{SteppedLink, stepped};
 #[doc(hidden)]
 pub use self::stepped::{Way, stepped_and_rung};
@@ -142,8 +147,8 @@ fn carry_socket<S: AsFd + Send + Sync + 'static>(
     let builder = builder.while_waiting(move |answer, deadline| {
         reading.while_waiting(answer, deadline);
     });
-    let read_all = move |link, inbound| {
-        thread.read_all(link, inbound, move |bytes, descriptors| {
+    let read_all = move |link, inbound, room: &Room| {
+        thread.read_all(link, inbound, room, move |bytes, descriptors| {
             read(&socket, bytes, descriptors)
         });
     };
@@ -175,7 +180,7 @@ fn carry_bytes(
 ) -> io::Result<Link> {
     carry(
         builder,
-        move |link, inbound| read_all(&link, inbound, |bytes| read.read(bytes)),
+        move |link, inbound, room| read_all(&link, inbound, room, |bytes| read.read(bytes)),
         write,
         close,
     )
@@ -184,7 +189,7 @@ fn carry_bytes(
 /// A link over what writes all it is given, with the descriptors that go. `read_all` reads for it, on a thread of its own, until it is over.
 fn carry(
     builder: LinkBuilder,
-    read_all: impl FnOnce(Link, Inbound) + Send + 'static,
+    read_all: impl FnOnce(Link, Inbound, &Room) + Send + 'static,
     write: impl Outlet,
     close: impl FnOnce() + Send + 'static,
 ) -> io::Result<Link> {
@@ -194,9 +199,13 @@ fn carry(
         outgoing: Arc::clone(&outgoing),
         writing: Arc::clone(&writing),
     });
-    let ringer = Arc::clone(&writing);
+    let room = Arc::new(Room::default());
+    let (ringer, ring_room) = (Arc::clone(&writing), Arc::clone(&room));
     let hello_limit = builder.hello_limit;
-    let (link, inbound) = builder.build(move || ringer.ring());
+    let (link, inbound) = builder.build(move || {
+        ringer.ring();
+        ring_room.ring();
+    });
     let (writer, own) = (link.clone(), Arc::clone(&writing));
     thread::Builder::new()
         .name("tamtam-link-write".to_owned())
@@ -207,7 +216,7 @@ fn carry(
     let reader = link.clone();
     let spawned = thread::Builder::new()
         .name("tamtam-link-read".to_owned())
-        .spawn(move || read_all(reader, inbound));
+        .spawn(move || read_all(reader, inbound, &room));
     if let Err(error) = spawned {
         // The writer's thread ends by it.
         link.lose("there is no thread to read");
@@ -245,10 +254,12 @@ impl<O: Outlet> SendAtOnce for WriteAtOnce<O> {
 fn read_all(
     link: &Link,
     mut inbound: Inbound,
+    room: &Room,
     mut read: impl FnMut(&mut [u8]) -> io::Result<usize>,
 ) {
     let mut portion = vec![0; PORTION];
     loop {
+        room.wait(link, || false);
         match read(&mut portion) {
             Ok(0) => return link.lose("it has closed the stream"),
             Ok(count) => {

@@ -23,7 +23,7 @@ use tamtam_actor::link::{AwaitedAnswer, TakenDescriptor};
 use tamtam_wait::seam::atomic::{AtomicBool, Ordering};
 use tamtam_wait::{Habit, Wait};
 
-use super::PORTION;
+use super::{PORTION, Room, RoomWait};
 use crate::inbound::Inbound;
 use crate::link::Link;
 
@@ -48,6 +48,8 @@ struct Side {
     inbound: Inbound,
     read: ReadNow,
     portion: Box<[u8]>,
+    /// The other side is gone: what lies in the socket is little, and is read whether it has room or not.
+    is_last: bool,
 }
 
 /// By what the thread that reads waits for the socket.
@@ -105,6 +107,13 @@ impl Watch {
         // Without a time limit it ends by an event, or by a signal, and then there is nothing to read.
         let mut event = [const { std::mem::MaybeUninit::uninit() }; 1];
         let _ = epoll::wait(&self.epoll, &mut event, None);
+    }
+
+    /// Whether the other side is gone, so that no more than lies in the socket will come.
+    fn is_gone(&self) -> bool {
+        let socket = self.socket.as_fd();
+        let mut gone = [PollFd::new(&socket, PollFlags::RDHUP)];
+        matches!(poll(&mut gone, Some(&Timespec::default())), Ok(1))
     }
 
     /// Takes the socket away from the thread that reads, until it is given back by the drop of this.
@@ -207,7 +216,8 @@ impl Leader {
         loop {
             let mut patience = self.habit.begin(Wait::Adaptive, deadline);
             loop {
-                if !reading.read_if_free() {
+                // The thread that reads has the answer read behind what is before it.
+                if matches!(reading.read_if_free(), Looked::Over | Looked::Full) {
                     return;
                 }
                 if answer.is_there() {
@@ -235,13 +245,21 @@ enum Looked {
     More,
     /// All that was there.
     Nothing,
+    /// Nothing was read: too much of what has come waits for actors.
+    Full,
     /// The link is over.
     Over,
 }
 
 impl Side {
-    /// Reads once.
+    /// Reads once, if the link has room.
     fn read_portion(&mut self) -> Looked {
+        if !self.is_last && !self.link.has_room() {
+            return match self.link.ended() {
+                Some(_) => Looked::Over,
+                None => Looked::Full,
+            };
+        }
         loop {
             let mut descriptors = Vec::new();
             let lost = match (self.read)(&mut self.portion, &mut descriptors) {
@@ -295,15 +313,12 @@ impl Reading {
         self.side.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Reads once, unless another thread does; `false` if the link is over. The thread has its own answer and deadline to look at, whatever the
-    /// other side sends meanwhile.
-    fn read_if_free(&self) -> bool {
+    /// Reads once, unless another thread does. The thread has its own answer and deadline to look at, whatever the other side sends meanwhile.
+    fn read_if_free(&self) -> Looked {
         match self.side.try_lock() {
-            Ok(side) => Self::read(side) != Looked::Over,
-            Err(TryLockError::Poisoned(poisoned)) => {
-                Self::read(poisoned.into_inner()) != Looked::Over
-            }
-            Err(TryLockError::WouldBlock) => true,
+            Ok(side) => Self::read(side),
+            Err(TryLockError::Poisoned(poisoned)) => Self::read(poisoned.into_inner()),
+            Err(TryLockError::WouldBlock) => Looked::Nothing,
         }
     }
 
@@ -346,18 +361,28 @@ impl ReadingThread {
         self,
         link: Link,
         inbound: Inbound,
+        room: &Room,
         read: impl FnMut(&mut [u8], &mut Vec<TakenDescriptor>) -> io::Result<usize> + Send + 'static,
     ) {
         *self.reading.side() = Some(Side {
-            link,
+            link: link.clone(),
             inbound,
             read: Box::new(read),
             portion: vec![0; PORTION].into(),
+            is_last: false,
         });
         loop {
             match Reading::read(self.reading.side()) {
                 Looked::More => {}
                 Looked::Nothing => self.watch.wait(),
+                Looked::Full => {
+                    let waited = room.wait(&link, || self.watch.is_gone());
+                    if waited == RoomWait::IsLast
+                        && let Some(side) = &mut *self.reading.side()
+                    {
+                        side.is_last = true;
+                    }
+                }
                 Looked::Over => break,
             }
         }
@@ -535,7 +560,7 @@ mod tests {
             let next = Arc::new(Mutex::new(None::<Answer>));
             let (own, came) = (link.clone(), Arc::clone(&next));
             let reader = Known::spawn(move || {
-                thread.read_all(own, inbound, move |bytes, descriptors| {
+                thread.read_all(own, inbound, &Room::default(), move |bytes, descriptors| {
                     let count =
                         rights::receive_with(&here, bytes, descriptors, RecvFlags::DONTWAIT)?;
                     let _ = note.send(thread::current().id());
@@ -653,7 +678,7 @@ mod tests {
         let (own, flooded) = (link.clone(), Arc::clone(&flood));
         let (note, greeted) = mpsc::channel();
         let reader = Known::spawn(move || {
-            thread.read_all(own, inbound, move |bytes, _| {
+            thread.read_all(own, inbound, &Room::default(), move |bytes, _| {
                 if !hello.is_empty() {
                     let count = hello.len();
                     bytes[..count].copy_from_slice(&hello);

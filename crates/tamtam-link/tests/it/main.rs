@@ -5,6 +5,7 @@ mod cut;
 mod deep;
 mod direct;
 mod fate;
+mod flood;
 mod greeting;
 mod hostile;
 #[cfg(feature = "json")]

@@ -4,6 +4,7 @@ use std::os::unix::net::UnixStream;
 use std::sync::Arc;
 use std::thread;
 
+use tamtam_link::carrier::Room;
 use tamtam_link::{Link, LinkBuilder};
 
 use super::suite::Pair;
@@ -59,20 +60,25 @@ fn end(builder: LinkBuilder, outgoing: Outgoing, incoming: Incoming) -> Link {
     let courier = Arc::new(Courier::default());
     let reading = Arc::new(Reading::default());
     let (waking, asking) = (Arc::clone(&courier), Arc::clone(&reading));
+    let room = Arc::new(Room::default());
+    let ring_room = Arc::clone(&room);
     let (link, inbound) = builder
         .carry_descriptors()
         .before_wait(courier::note_wait)
         .while_waiting(move |answer, deadline| asking.while_waiting(answer, deadline))
         .ask_from_seats()
         .read_answers_by(Arc::clone(&reading) as _)
-        .build(move || waking.wake());
+        .build(move || {
+            waking.wake();
+            ring_room.ring();
+        });
     courier.serve(link.clone());
     courier.write_to(outgoing);
     let writer = Arc::clone(&courier);
     thread::spawn(move || writer.write_all());
     let read = link.clone();
     thread::spawn(move || {
-        reading.read_all(incoming, inbound);
+        reading.read_all(incoming, inbound, &read, &room);
         read.lose("it is no longer read");
         courier.take_back();
         courier.end();

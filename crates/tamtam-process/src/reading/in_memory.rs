@@ -12,7 +12,8 @@ use std::time::{Duration, Instant};
 
 use tamtam_actor::link::AwaitedAnswer;
 use tamtam_ipc::{CarrierReader, CarrierSeats, SEATS, Wait};
-use tamtam_link::{Seats, own_seat};
+use tamtam_link::carrier::{Room, RoomWait};
+use tamtam_link::{Link, Seats, own_seat};
 
 use super::{KEEP, Received, STREAK};
 use crate::carried::{Beside, read_memory};
@@ -39,6 +40,7 @@ const SELDOM: Duration = Duration::from_secs(1);
 const _: () = assert!(SEATS == Seats::BITS as usize);
 
 pub(super) struct InMemory {
+    link: Link,
     seats: CarrierSeats,
     /// What wakes who waits at each of them, from here.
     bells: [Arc<SeatBell>; SEATS],
@@ -100,8 +102,11 @@ struct Reader {
 }
 
 impl Reader {
-    /// Reads once; `None` if nothing is there, `false` if the process says no more.
+    /// Reads once; `None` if nothing is there or is to be read now, `false` if the process says no more.
     fn read(&mut self) -> Option<bool> {
+        if self.received.is_full() {
+            return None;
+        }
         let (incoming, beside) = (&mut self.incoming, &self.beside);
         let read = self
             .received
@@ -169,6 +174,7 @@ impl InMemory {
             })
         };
         Arc::new_cyclic(|this| InMemory {
+            link: received.link.clone(),
             bells: std::array::from_fn(|seat| bell(this, seat)),
             seats: incoming.seats(),
             beside: Arc::clone(&beside),
@@ -194,7 +200,7 @@ impl InMemory {
         self.is_over.load(Ordering::SeqCst) || self.beside.is_gone()
     }
 
-    /// Reads once what is there; `None` if nothing is, `false` if the process says no more, which all are told.
+    /// Reads once what is there; `None` if nothing is or is to be read now, `false` if the process says no more, which all are told.
     fn read(&self) -> Option<bool> {
         let read = match &mut *lock(&self.reader) {
             Some(reader) => reader.read(),
@@ -224,7 +230,7 @@ impl InMemory {
     }
 
     /// The thread that reads, or rests while askers do.
-    pub(super) fn read_all(&self, asked_in_turns: &AtomicU64) {
+    pub(super) fn read_all(&self, asked_in_turns: &AtomicU64, room: &Room) {
         let asked_now = || Asked {
             by_threads: self.asked.load(Ordering::Relaxed),
             in_turns: asked_in_turns.load(Ordering::Relaxed),
@@ -238,6 +244,10 @@ impl InMemory {
                 continue;
             }
             pause = LOOK_BESIDE;
+            if !self.wait_for_room(room) {
+                self.end();
+                break;
+            }
             // What ends it may have been read by an asker, and then nothing is left to be read.
             if self.read() == Some(false) || self.is_over.load(Ordering::SeqCst) {
                 break;
@@ -256,6 +266,21 @@ impl InMemory {
         }
         // Who waits was told, and reads no more.
         *lock(&self.reader) = None;
+    }
+
+    /// Waits until there is room for what comes; `false` if nothing more is to be read.
+    fn wait_for_room(&self, room: &Room) -> bool {
+        let is_gone = || {
+            self.beside.look();
+            self.is_over()
+        };
+        let waited = room.wait(&self.link, is_gone);
+        if waited == RoomWait::IsLast
+            && let Some(reader) = &mut *lock(&self.reader)
+        {
+            reader.received.is_last = true;
+        }
+        waited != RoomWait::IsOver
     }
 
     /// The thread rests, as long as askers read.
@@ -313,6 +338,8 @@ impl InMemory {
             if self.is_over()
                 || !seats.wait_announced(seat, wait, deadline, announce, is_over)
                 || is_there()
+                // Then the thread reads, and tells this one.
+                || !self.link.has_room()
             {
                 break;
             }
@@ -352,10 +379,8 @@ impl InMemory {
 mod tests {
     use std::os::unix::net::UnixStream;
 
-    use tamtam_ipc::CarrierWriter;
-    use tamtam_link::Link;
-
     use super::*;
+    use tamtam_ipc::CarrierWriter;
 
     /// An answer that no bytes bring.
     #[derive(Clone, Default)]
@@ -387,7 +412,6 @@ mod tests {
     struct Sides {
         memory: Arc<InMemory>,
         there: (CarrierWriter, CarrierReader),
-        _link: Link,
         /// They are open as long as this.
         _ends: (CarrierWriter, UnixStream),
     }
@@ -399,9 +423,8 @@ mod tests {
         let beside = Beside::new(Arc::new(socket), reader.seats().waker());
         let (link, inbound) = Link::builder().build(|| {});
         Sides {
-            memory: InMemory::new(Received::new(inbound), reader, beside),
+            memory: InMemory::new(Received::new(inbound, &link), reader, beside),
             there,
-            _link: link,
             _ends: (writer, other_socket),
         }
     }
@@ -414,7 +437,7 @@ mod tests {
             sides.there.0.write_to(&[0xff; 64], Seats::MAX).unwrap();
             sides.memory.while_waiting(&mut FromHere::default(), None);
             assert!(sides.memory.is_over());
-            sides.memory.read_all(&AtomicU64::new(0));
+            sides.memory.read_all(&AtomicU64::new(0), &Room::default());
         });
     }
 

@@ -5,6 +5,7 @@ use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::Instant;
 
 use tamtam_actor::link::AwaitedAnswer;
+use tamtam_link::carrier::{Room, RoomWait};
 
 use super::{KEEP, Received, STREAK};
 use crate::carried::Incoming;
@@ -45,9 +46,19 @@ impl Reader {
         read.unwrap_or(true)
     }
 
+    /// Waits until there is room for what comes; `false` if nothing more is to be read.
+    fn wait_for_room(&mut self, room: &Room) -> bool {
+        if !self.received.is_full() {
+            return true;
+        }
+        let waited = room.wait(&self.received.link, || self.incoming.is_gone());
+        self.received.is_last = waited == RoomWait::IsLast;
+        waited != RoomWait::IsOver
+    }
+
     /// `false` if the process says no more.
     fn read_until(&mut self, answer: &dyn AwaitedAnswer, deadline: Option<Instant>) -> bool {
-        while !answer.is_there() {
+        while !answer.is_there() && !self.received.is_full() {
             if deadline.is_some_and(|deadline| deadline <= Instant::now()) {
                 return true;
             }
@@ -84,7 +95,7 @@ impl OverSocket {
     }
 
     /// The thread that reads, or rests while an asker does.
-    pub(super) fn read_all(&self) {
+    pub(super) fn read_all(&self, room: &Room) {
         let mut state = self.lock();
         let (mut streak, mut asked, mut rhythm) = (0, state.asked, Rhythm::new());
         loop {
@@ -106,7 +117,7 @@ impl OverSocket {
                 continue;
             };
             drop(state);
-            let goes_on = reader.read(None);
+            let goes_on = reader.wait_for_room(room) && reader.read(None);
             state = self.lock();
             state.reader = Some(reader);
             state.is_over |= !goes_on;

@@ -16,6 +16,7 @@ pub(crate) fn register(workers: &mut Workers) {
         .add::<Unfit>()
         .add::<Chain>()
         .add::<Holder>()
+        .add::<crate::flood::Flooder>()
         .add::<crate::links::Partner>()
         .add::<crate::memory::Worker>()
         .add::<crate::output::Speaker>()

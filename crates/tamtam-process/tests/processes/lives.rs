@@ -293,7 +293,7 @@ fn shares_memory(process: u32) -> bool {
 }
 
 /// This program in a process that makes no file as large as the memory, not even one in memory, and that lives on when it tries to.
-fn without_memory() -> std::process::Command {
+pub(crate) fn without_memory() -> std::process::Command {
     let mut limited = std::process::Command::new("sh");
     let program = this_program().get_program().to_owned();
     limited.args(["-c", "trap '' XFSZ; ulimit -f 100; exec \"$0\""]);

@@ -5,6 +5,8 @@ mod actors;
 #[cfg(target_os = "linux")]
 mod deaths;
 #[cfg(target_os = "linux")]
+mod flood;
+#[cfg(target_os = "linux")]
 mod garbled;
 #[cfg(target_os = "linux")]
 mod idle;
@@ -38,10 +40,12 @@ fn main() {
     steps::walk_if_asked();
     memory::die_if_asked();
     idle::look_if_asked();
+    flood::flood_if_asked();
     output::speak_if_asked();
     let tests = [
         lives::tests(),
         deaths::tests(),
+        flood::tests(),
         garbled::tests(),
         idle::tests(),
         interrupted::tests(),

@@ -1,0 +1,213 @@
+//! A side that is not trusted and sends without an end: how much of that waits here, over each carrier that reads by itself.
+#![cfg(unix)]
+
+use std::io::Write;
+use std::net::{TcpListener, TcpStream};
+use std::os::unix::net::UnixStream;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Arc, mpsc};
+use std::thread;
+use std::time::Duration;
+
+use tamtam_actor::{Address, AskError, EndReason, Pool, Reply};
+use tamtam_link::{Link, LinkBuilder, LinkEnd, carrier};
+
+use crate::suite::{LONG, until};
+
+/// A link, and where its other side writes.
+type Meet = fn(LinkBuilder) -> (Link, Box<dyn Write + Send>);
+
+const CARRIERS: &[(&str, Meet)] = &[
+    ("Unix socket", |builder| {
+        let (here, there) = UnixStream::pair().unwrap();
+        (carrier::unix(builder, here).unwrap(), Box::new(there))
+    }),
+    ("TCP", |builder| {
+        let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+        let there = TcpStream::connect(listener.local_addr().unwrap()).unwrap();
+        let (here, _) = listener.accept().unwrap();
+        (carrier::tcp(builder, here).unwrap(), Box::new(there))
+    }),
+    ("pipes", |builder| {
+        let (to_here, from_there) = std::io::pipe().unwrap();
+        let (to_there, from_here) = std::io::pipe().unwrap();
+        // What is said to it waits in the pipe.
+        std::mem::forget(to_there);
+        let link = carrier::pipes(builder, to_here, from_here).unwrap();
+        (link, Box::new(from_there))
+    }),
+    ("streams", |builder| {
+        let (here, there) = UnixStream::pair().unwrap();
+        let (read, write) = (here.try_clone().unwrap(), here);
+        let link = carrier::streams(builder, read, write, || {}).unwrap();
+        (link, Box::new(there))
+    }),
+];
+
+const MOST: usize = 256 << 10;
+/// Bytes of each message, and what more it takes in a frame at most.
+const BYTES: usize = 1_000;
+const FRAME: usize = 16;
+const MESSAGES: usize = 64 << 10;
+/// What the system holds of it: sockets of 8 MiB at most, by this machine's limits.
+const IN_CARRIER: usize = 16 << 20;
+
+/// Hello, which offers an actor, and a message to the root, whose bytes begin with its number.
+fn said(pool: &Pool) -> (Vec<u8>, impl Fn(usize) -> Vec<u8> + use<>) {
+    let silent = pool.spawn_fn(|_: Reply<u32>, _| {});
+    let (link, _inbound) = Link::builder().root(&silent).build(|| {});
+    let far: Address<(u64, Vec<u8>)> = link.root();
+    let mut hello = Vec::new();
+    link.take_outgoing(&mut hello);
+    let message = move |number| {
+        let mut message = Vec::new();
+        far.tell((number as u64, vec![7; BYTES])).unwrap();
+        link.take_outgoing(&mut message);
+        message
+    };
+    (hello, message)
+}
+
+#[test]
+fn what_it_has_sent_and_is_not_handled_is_bounded_and_other_links_go_on() {
+    for (name, meet) in CARRIERS {
+        println!("over {name}");
+        let pool = Pool::with_threads(2);
+        let (give, given) = mpsc::channel();
+        let (let_go, gate) = mpsc::channel();
+        let (note, noted) = mpsc::channel::<(u64, usize)>();
+        let slow = pool.spawn_fn({
+            let mut link: Option<Link> = None;
+            move |(number, bytes): (u64, Vec<u8>), _| {
+                let link = link.get_or_insert_with(|| {
+                    let link = given.recv().unwrap();
+                    gate.recv().unwrap();
+                    link
+                });
+                assert_eq!(bytes.len(), BYTES);
+                note.send((number, link.unhandled())).unwrap();
+            }
+        });
+        let builder = Link::builder().untrusted().root(&slow);
+        let (link, mut there) = meet(builder.most_unhandled(MOST, LONG));
+        give.send(link.clone()).unwrap();
+        let written = Arc::new(AtomicUsize::new(0));
+        let (hello, message) = said(&pool);
+        let flood = thread::spawn({
+            let written = Arc::clone(&written);
+            move || {
+                there.write_all(&hello).unwrap();
+                for number in 0..MESSAGES {
+                    there.write_all(&message(number)).unwrap();
+                    written.fetch_add(1, Ordering::SeqCst);
+                }
+                there
+            }
+        });
+        until("no more is read", || !link.has_room());
+        // The flood comes to rest, or to its end.
+        let mut before = 0;
+        while before != written.load(Ordering::SeqCst) {
+            before = written.load(Ordering::SeqCst);
+            thread::sleep(Duration::from_millis(100));
+        }
+        let most = (MOST + IN_CARRIER) / BYTES;
+        assert!(before < most.min(MESSAGES), "{before} messages were taken");
+
+        // Another link to the same pool has what it wants meanwhile.
+        let doubler = pool.spawn_fn(|(number, reply): (u32, Reply<u32>), _| reply.send(2 * number));
+        let (one, other) = UnixStream::pair().unwrap();
+        let _offered = carrier::unix(Link::builder().untrusted().root(&doubler), one).unwrap();
+        let asks = carrier::unix(Link::builder(), other).unwrap();
+        let far: Address<(u32, Reply<u32>)> = asks.root();
+        for number in 0..1_000 {
+            assert_eq!(far.ask(|reply| (number, reply)), Ok(2 * number));
+        }
+        asks.close();
+
+        // All of it comes, in order, and never more than that waits.
+        let_go.send(()).unwrap();
+        let counted = BYTES + FRAME + 64;
+        let most = MOST + (64 << 10) / BYTES * counted + counted;
+        for number in 0..MESSAGES as u64 {
+            let (came, unhandled) = noted.recv_timeout(LONG).unwrap();
+            assert_eq!(came, number);
+            assert!(unhandled <= most, "{unhandled} bytes waited");
+        }
+        drop(flood.join().unwrap());
+        until("the end is heard", || link.ended().is_some());
+        assert!(matches!(link.ended(), Some(LinkEnd::Lost(_))));
+    }
+}
+
+#[test]
+fn an_answer_that_cannot_come_as_nothing_before_it_is_handled_ends_the_link() {
+    for (name, meet) in CARRIERS {
+        println!("over {name}");
+        let pool = Pool::with_threads(1);
+        let (give, given) = mpsc::channel::<Address<Reply<u32>>>();
+        let (say, said_of_it) = mpsc::channel();
+        // At its first message it asks the side that has sent all the others.
+        let asker = pool.spawn_fn(move |_: (u64, Vec<u8>), _| {
+            if let Ok(far) = given.recv() {
+                say.send(far.ask(|reply| reply)).unwrap();
+            }
+        });
+        let builder = Link::builder().untrusted().root(&asker);
+        let patience = Duration::from_millis(300);
+        let (link, mut there) = meet(builder.most_unhandled(MOST, patience));
+        give.send(link.root()).unwrap();
+        drop(give);
+        let (hello, message) = said(&pool);
+        let flood = thread::spawn(move || {
+            let mut number = 0;
+            let mut wrote = there.write_all(&hello);
+            while wrote.is_ok() {
+                wrote = there.write_all(&message(number));
+                number += 1;
+            }
+        });
+        match said_of_it.recv_timeout(LONG).unwrap() {
+            Err(AskError::Unreachable(failure)) => {
+                let text = failure.text();
+                assert!(text.contains("is awaited behind"), "{text}");
+            }
+            other => panic!("{other:?}"),
+        }
+        assert!(matches!(link.ended(), Some(LinkEnd::Unhandled(bytes)) if bytes >= MOST));
+        assert!(matches!(
+            link.root::<()>().end().wait().reason,
+            EndReason::LinkLost(_)
+        ));
+        if *name != "streams" {
+            flood.join().unwrap();
+        }
+    }
+}
+
+/// It is killed, say, with its bytes in the socket, while no actor takes any.
+#[test]
+fn the_end_of_one_that_is_held_back_is_heard_at_once() {
+    let pool = Pool::with_threads(1);
+    let (let_go, gate) = mpsc::channel::<()>();
+    let slow = pool.spawn_fn(move |_: (u64, Vec<u8>), _| {
+        let _ = gate.recv();
+    });
+    let (here, mut there) = UnixStream::pair().unwrap();
+    let builder = Link::builder().untrusted().root(&slow);
+    let link = carrier::unix(builder.most_unhandled(MOST, LONG), here).unwrap();
+    let (hello, message) = said(&pool);
+    there.write_all(&hello).unwrap();
+    for number in 0..MOST / BYTES + 64 {
+        there.write_all(&message(number)).unwrap();
+    }
+    until("no more is read", || !link.has_room());
+    drop(there);
+    let far: Address<Reply<u32>> = link.root();
+    assert!(matches!(
+        far.ask(|reply| reply),
+        Err(AskError::Unreachable(_))
+    ));
+    assert!(matches!(link.ended(), Some(LinkEnd::Lost(_))));
+    drop(let_go);
+}
