@@ -13,7 +13,7 @@
 // | 3 | begin, line, reporter, retold | what a worker is told before its link begins; its end of the link, with its turns; what reports to the parent; events of workers told here |
 // | 2 | courier, figures, forwarded, reading | what writes; what workers say that they do; events on their way to the parent; what reads |
 // | 1 | carried, launcher, panics, progress, remote, report, supervised | what carries a link's bytes; the thread that starts processes; panics of workers; how far a worker has got; the actor; what is said beside the link; what a supervisor wants |
-// | 0 | carrier, descriptors, error, limits, lock, origin, rhythm, status, timed | what carries messages, as users are told; descriptors beside shared memory; why there is no process; what a process may do; locks; whether this is a worker; how often a thread looks whether it is needed; what the system says of a process; sockets with deadlines |
+// | 0 | carrier, descriptors, error, inherited, limits, lock, origin, rhythm, status, timed | what carries messages, as users are told; descriptors beside shared memory; why there is no process; descriptors that nothing has given to a process; what a process may do; locks; whether this is a worker; how often a thread looks whether it is needed; what the system says of a process; sockets with deadlines |
 
 #[cfg(target_os = "linux")]
 mod begin;
@@ -33,6 +33,8 @@ mod error;
 mod figures;
 #[cfg(all(target_os = "linux", feature = "tracing"))]
 mod forwarded;
+#[cfg(target_os = "linux")]
+mod inherited;
 #[cfg(target_os = "linux")]
 mod launcher;
 #[forbid(unsafe_code)]

@@ -169,6 +169,9 @@ impl ProcessSpawner {
 
     /// What the process may do, and use.
     ///
+    /// One that may not have all files, sockets or processes has no descriptor of this one that it was not given: those without `O_CLOEXEC`, which each
+    /// process inherits, are closed in it first, but for the standard streams.
+    ///
     /// One that is [untrusted](Limits::untrusted) is that for its link, too: it may tell, ask and watch the actors of this process whose addresses
     /// it was given, and neither stop them nor link its own with them. If it wants to it is killed, as one that breaks the protocol. It hears that
     /// a handler here has panicked, and not what that said; circles of waits that go through it are not found.

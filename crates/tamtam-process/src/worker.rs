@@ -12,6 +12,8 @@ use tamtam_link::Link;
 
 use crate::begin::{self, Begin};
 use crate::carried;
+use crate::inherited;
+use crate::limits::Limits;
 use crate::line::{Line, is_panic};
 use crate::origin;
 use crate::progress::Progress;
@@ -109,6 +111,17 @@ fn refuse(mut socket: &UnixStream, why: &str) -> Exit {
     Exit::Unfit
 }
 
+/// A worker that is kept from files, sockets or processes is kept from those, too, that its parent has open and has not given to it.
+fn close_inherited(limits: &Limits) -> Result<(), String> {
+    if !limits.walled() {
+        return Ok(());
+    }
+    // SAFETY: `start` comes first in a program, so this is its one thread, and no code has opened anything but what Rust has, with `FD_CLOEXEC`: so it
+    // was with all that the parent has handed over.
+    let closed = unsafe { inherited::close() };
+    closed.map_err(|error| format!("what it has inherited is not known: {error}"))
+}
+
 /// Runs an actor, until it ends or the parent is gone.
 pub(crate) fn run<A: Remote>(errand: Errand) -> Exit {
     let Errand {
@@ -119,8 +132,12 @@ pub(crate) fn run<A: Remote>(errand: Errand) -> Exit {
         reports,
     } = errand;
     // Before there is another thread, and before a byte is read that is not the parent's own.
-    if let Err(error) = begin.limits.apply() {
-        return refuse(&socket, &format!("its limits cannot be set: {error}"));
+    let applied = close_inherited(&begin.limits).and_then(|()| {
+        let applied = begin.limits.apply();
+        applied.map_err(|error| error.to_string())
+    });
+    if let Err(said) = applied {
+        return refuse(&socket, &format!("its limits cannot be set: {said}"));
     }
     if let Some(reports) = reports
         && let Err(error) = Reporter::begin(reports)

@@ -410,7 +410,7 @@ impl Limits {
     }
 
     /// Whether there is more than limits of resources.
-    fn walled(&self) -> bool {
+    pub(crate) fn walled(&self) -> bool {
         self.no_files || self.no_network || self.no_processes
     }
 }

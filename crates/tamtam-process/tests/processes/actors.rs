@@ -17,6 +17,7 @@ pub(crate) fn register(workers: &mut Workers) {
         .add::<Chain>()
         .add::<Holder>()
         .add::<crate::flood::Flooder>()
+        .add::<crate::inherited::Lister>()
         .add::<crate::links::Partner>()
         .add::<crate::memory::Worker>()
         .add::<crate::output::Speaker>()

@@ -11,6 +11,8 @@ mod garbled;
 #[cfg(target_os = "linux")]
 mod idle;
 #[cfg(target_os = "linux")]
+mod inherited;
+#[cfg(target_os = "linux")]
 mod interrupted;
 #[cfg(target_os = "linux")]
 mod links;
@@ -41,6 +43,7 @@ fn main() {
     memory::die_if_asked();
     idle::look_if_asked();
     flood::flood_if_asked();
+    inherited::leak_if_asked();
     output::speak_if_asked();
     let tests = [
         lives::tests(),
@@ -48,6 +51,7 @@ fn main() {
         flood::tests(),
         garbled::tests(),
         idle::tests(),
+        inherited::tests(),
         interrupted::tests(),
         links::tests(),
         memory::tests(),
