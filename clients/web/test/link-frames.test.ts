@@ -48,6 +48,7 @@ const said: { readonly [name: string]: Frame } = {
     "failed-10": { kind: "failed", number: 5, failure: { why: "other", fate: "unknown", text } },
     "failed-11": { kind: "failed", number: 5, failure: { why: "exited", code: -1 } },
     "failed-12": { kind: "failed", number: 5, failure: { why: "killed", code: 9 } },
+    "failed-13": { kind: "failed", number: 5, failure: { why: "refused", text } },
     "ended-1": { kind: "ended", number: 5, end: { why: "stopped" } },
     "ended-2": { kind: "ended", number: 5, end: { why: "no addresses" } },
     "ended-3": { kind: "ended", number: 5, end: { why: "home ended" } },

@@ -21,6 +21,7 @@ export type Count =
     | { Fail: string }
     | { Keep: Reply<number> }
     | { Drop: Reply<number> }
+    | { Refuse: [string, Reply<number>] }
     | "Stop";
 
 /** What its actors ask a page. */

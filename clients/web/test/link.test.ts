@@ -283,6 +283,7 @@ describe("against a gateway", { skip: program === undefined && "name the program
     test("a question that gets no answer says why", async () => {
         const { root } = await open();
         await fails(root.ask<number>((reply) => ({ Drop: reply })), "unanswered", /dropped unanswered/, "begun");
+        await fails(root.ask<number>((reply) => ({ Refuse: ["the drum is sold", reply] })), "refused", /^the drum is sold$/, "begun");
         await fails(root.ask<number>((reply) => ({ Keep: reply }), { timeout: 30 }), "timed-out", /no answer within 30 ms/, "unknown");
         const control = new AbortController();
         const given = fails(root.ask<number>((reply) => ({ Keep: reply }), { signal: control.signal }), "cancelled", /given the question up/);

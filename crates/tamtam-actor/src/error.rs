@@ -11,8 +11,10 @@ use crate::task::Stuck;
 use crate::waits::Cycle;
 
 mod link_failure;
+mod refused;
 
 pub use link_failure::{Fate, LinkFailure};
+pub use refused::Refused;
 
 /// A message that was not accepted, and why.
 ///
@@ -302,7 +304,7 @@ impl AskError {
             | AskError::NotEncodable(failure)
             | AskError::NotDecodable(failure)
             | AskError::TooLarge(failure) => failure.fate(),
-            AskError::ProcessEnded(_) => Fate::Begun,
+            AskError::ProcessEnded(_) | AskError::Refused(_) => Fate::Begun,
             AskError::Unanswered
             | AskError::Panicked(_)
             | AskError::Hung(_)
@@ -323,6 +325,7 @@ impl AskError {
             AskError::Panicked(panicked) => Some(panicked.actor()),
             AskError::NoThread(starved) => Some(starved.asked()),
             AskError::Unanswered
+            | AskError::Refused(_)
             | AskError::TimedOut
             | AskError::Cycle(_)
             | AskError::OwnThread
@@ -387,6 +390,8 @@ pub enum AskError {
     Stopped(ActorId),
     /// The question was dropped without an answer: by the actor, or with its mailbox when it stopped.
     Unanswered,
+    /// The actor that had the question [refuses](crate::Reply::refuse) to answer it, for this reason.
+    Refused(Refused),
     /// The actor that had the question panicked: while it handled it or kept its [`Reply`](crate::Reply), or with the question in
     /// its mailbox, and was not begun again.
     Panicked(Panicked),
@@ -541,6 +546,9 @@ impl fmt::Display for AskError {
             }
             AskError::Panicked(panicked) => {
                 return write!(f, "{panicked}; the question was dropped without an answer");
+            }
+            AskError::Refused(refused) => {
+                return write!(f, "the question was refused: {refused}");
             }
             AskError::Full(actor) => {
                 let name = self.name();

@@ -74,7 +74,7 @@ pub use ask_future::AskFuture;
 pub use comm::Comm;
 pub use context::{Context, Here};
 pub use ended::{EndReason, Ended, Panicked, ProcessEnd};
-pub use error::{AskError, Fate, LinkFailure, NoThread, Refusal, TellError};
+pub use error::{AskError, Fate, LinkFailure, NoThread, Refusal, Refused, TellError};
 pub use frame::{Budget, Frame, FrameHandle, Pumped};
 pub use id::ActorId;
 #[cfg(feature = "serde")]

@@ -10,7 +10,7 @@ use std::time::Instant;
 use tamtam_wait::TaskWait;
 
 use crate::cell::{dropping_for, owed, why_dropped};
-use crate::error::{AskError, TellError};
+use crate::error::{AskError, Refused, TellError};
 use crate::mailbox::{AnswerFuture, AnswerPlace, Filler, Taker, oneshot};
 use crate::pending_answer::PendingAnswer;
 use crate::time::Timer;
@@ -29,7 +29,7 @@ pub use lent::PendingReply;
 /// It lies in the question itself, so a message type says by itself what is answered and with what. It may be
 /// kept, passed on to another actor or thread, and answered later.
 ///
-/// Dropping it unanswered tells the asker so at once, with [`AskError::Unanswered`]; or, if its actor panics, with
+/// A question that is not to be answered is [refused](Reply::refuse), with a reason for the asker. Dropping it unanswered tells the asker so at once, with [`AskError::Unanswered`]; or, if its actor panics, with
 /// [`AskError::Panicked`] as soon as the panic has come to its end.
 ///
 /// # Examples
@@ -139,6 +139,33 @@ impl<R> Reply<R> {
     /// [`is_awaited`](Reply::is_awaited).
     pub fn send(mut self, answer: R) {
         self.finish(Ok(answer));
+    }
+
+    /// Answers that there will be no answer, for this reason, which the asker gets with [`AskError::Refused`]: in this process, in another one, and as
+    /// a fault of its protocol as a foreign client of a gateway. It is lost in silence if the asker has given up.
+    ///
+    /// Where each caller is to tell reasons apart, a `Result` as the answer has a type for them; this is for those that are told to people, and
+    /// for questions whose answer has none.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use tamtam_actor::{Pool, Reply};
+    ///
+    /// struct Root(f64, Reply<f64>);
+    ///
+    /// let pool = Pool::new();
+    /// let roots = pool.spawn_fn(|Root(of, reply): Root, _| {
+    ///     if of < 0.0 {
+    ///         return reply.refuse(format!("{of} has no real root"));
+    ///     }
+    ///     reply.send(of.sqrt());
+    /// });
+    /// let error = roots.ask(|reply| Root(-1.0, reply)).unwrap_err();
+    /// assert_eq!(error.to_string(), "the question was refused: -1 has no real root");
+    /// ```
+    pub fn refuse(mut self, reason: impl Into<Box<str>>) {
+        self.finish(Err(AskError::Refused(Refused::new(reason))));
     }
 
     /// Whether the answer is still waited for, as far as is known: a handler may save itself the work

@@ -41,6 +41,7 @@ enum Count {
     Fail(String),
     Keep(Reply<u64>),
     Drop(Reply<u64>),
+    Refuse(String, Reply<u64>),
     Stop,
 }
 
@@ -106,6 +107,7 @@ impl Actor for Counter {
             Count::Fail(words) => panic!("{words}"),
             Count::Keep(reply) => self.kept.push(reply),
             Count::Drop(reply) => drop(reply),
+            Count::Refuse(why, reply) => reply.refuse(why),
             Count::Stop => cx.stop(),
         }
     }

@@ -116,7 +116,8 @@ impl Method {
     }
 
     /// A method that an actor answers: the call waits in its mailbox. Where that is full the caller is told that the server is
-    /// busy, at once, or as the mailbox's [`Overflow`](tamtam_actor::Overflow) has it.
+    /// busy, at once, or as the mailbox's [`Overflow`](tamtam_actor::Overflow) has it. What the actor [refuses](tamtam_actor::Reply::refuse) is a fault
+    /// with the code `Refused` and its reason.
     ///
     /// ```
     /// use tamtam_actor::{Pool, Reply};
@@ -241,6 +242,8 @@ fn refused(fault: Fault) -> Called {
 /// What the client learns of an actor that gave no answer; which actor it was stays here.
 fn of_actor(error: &AskError) -> Fault {
     match error {
+        // It is said for the one who asks.
+        AskError::Refused(refused) => Fault::new("Refused", refused.reason()),
         AskError::Full(_) => Fault::busy("too many calls wait for this method; try again later"),
         AskError::TimedOut => Fault::timed_out(),
         AskError::Stopped(_) | AskError::Unreachable(_) | AskError::ProcessEnded(_) => {

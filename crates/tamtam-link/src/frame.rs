@@ -623,6 +623,7 @@ mod tests {
             FarFailure::Other(Fate::Unknown, text()),
             FarFailure::ProcessEnded(ProcessEnd::Exited(-1)),
             FarFailure::ProcessEnded(ProcessEnd::Killed(9)),
+            FarFailure::Refused(text()),
         ];
         all.extend(failures.map(|failure| Frame::Failed(5, failure)));
         let ends = [
@@ -738,6 +739,7 @@ mod tests {
             Frame::Failed(7, FarFailure::NotEncodable(Fate::Begun, long.clone())),
             Frame::Failed(7, FarFailure::TooLarge(Fate::Begun, long.clone())),
             Frame::Failed(7, FarFailure::Other(Fate::Begun, long.clone())),
+            Frame::Failed(7, FarFailure::Refused(long.clone())),
             Frame::Ended(u64::MAX, FarEnd::Panicked(long.clone())),
             Frame::Ended(3, FarEnd::GaveUp(u32::MAX, long.clone())),
             Frame::Ended(3, FarEnd::LinkLost(long.clone())),

@@ -100,6 +100,11 @@ export class Reply<Answer> {
         this.take().answer(answer);
     }
 
+    /** Refuses the answer: the one who asks is told this reason. Throws a `LinkError`, `used`, if the reply has been used. */
+    refuse(reason: string): void {
+        this.take().fail(new LinkError("refused", reason, "begun"));
+    }
+
     /** Gives it up: the one who asks is told that there is no answer. A second time it does nothing. */
     drop(): void {
         if (this.#target !== undefined) this.take().fail(dropped());

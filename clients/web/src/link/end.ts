@@ -71,6 +71,8 @@ export function failureError(failure: Failure): LinkError {
         case "exited":
         case "killed":
             return new LinkError("stopped", describeEnd(failure), "begun");
+        case "refused":
+            return new LinkError("refused", failure.text, "begun");
         default:
             return new LinkError(failure.why, failure.text, failure.fate);
     }
@@ -87,6 +89,8 @@ export function errorFailure(error: LinkError): Failure {
             return { why: code };
         case "panicked":
             return { why: code, name: "", text };
+        case "refused":
+            return { why: code, text };
         case "not-decodable":
         case "not-encodable":
         case "too-large":

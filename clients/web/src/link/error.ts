@@ -16,6 +16,8 @@ export type LinkErrorCode =
     | "stopped"
     /** The reply was dropped unanswered. */
     | "unanswered"
+    /** The actor has refused to answer, for the reason that the message says. */
+    | "refused"
     /** The handler of the actor panicked. */
     | "panicked"
     /** The handler of the actor did not come back. */

@@ -32,7 +32,9 @@ export type Failure =
     | { readonly why: "unanswered" | "stopped" | "full" | "hung" }
     | { readonly why: "panicked"; readonly name: string; readonly text: string }
     | { readonly why: "not-decodable" | "not-encodable" | "too-large" | "other"; readonly fate: Fate; readonly text: string }
-    | { readonly why: "exited" | "killed"; readonly code: number };
+    | { readonly why: "exited" | "killed"; readonly code: number }
+    /** The actor has refused to answer it. */
+    | { readonly why: "refused"; readonly text: string };
 
 /** Why an actor has ended. */
 export type End =
@@ -181,6 +183,10 @@ function writeFailure(failure: Failure, output: Output): void {
         case "hung":
             output.byte(PLAIN_FAILURES.indexOf(failure.why));
             break;
+        case "refused":
+            output.byte(11);
+            output.text(failure.text);
+            break;
         default:
             output.byte(5 + TEXT_FAILURES.indexOf(failure.why));
             output.byte(FATES.indexOf(failure.fate));
@@ -316,6 +322,7 @@ function readFailure(input: Input): Failure {
         return { why: said, fate, text: input.text("why there is no answer") };
     }
     if (why === 9 || why === 10) return { why: why === 9 ? "exited" : "killed", code: input.int32("how a process has ended") };
+    if (why === 11) return { why: "refused", text: input.text("why a question is refused") };
     throw protocol(`${why} does not say why there is no answer`);
 }
 

@@ -33,7 +33,7 @@ pub use crate::wire::{Encoding, decode, encode};
 use crate::address::Address;
 use crate::cell::{AnyActor, WatchKey};
 use crate::ended::{EndReason, Ended, Panicked, ProcessEnd};
-use crate::error::{AskError, Fate, LinkFailure};
+use crate::error::{AskError, Fate, LinkFailure, Refused};
 use crate::id::ActorId;
 use crate::mailbox::{DeadLetter, Loss, tell_of};
 use crate::reply::{Answered, Reply};
@@ -539,6 +539,8 @@ pub enum FarFailure {
     ProcessEnded(ProcessEnd),
     /// Something else, as this says.
     Other(Fate, String),
+    /// The actor has refused it, for this reason.
+    Refused(String),
 }
 
 impl FarFailure {
@@ -564,6 +566,7 @@ impl FarFailure {
             AskError::NotEncodable(failure) => FarFailure::NotEncodable(fate, text(failure)),
             AskError::TooLarge(failure) => FarFailure::TooLarge(fate, text(failure)),
             AskError::ProcessEnded(end) => FarFailure::ProcessEnded(*end),
+            AskError::Refused(refused) => FarFailure::Refused(refused.reason().to_owned()),
             other => FarFailure::Other(fate, other.to_string()),
         }
     }
@@ -588,6 +591,7 @@ impl FarFailure {
             FarFailure::TooLarge(fate, text) => AskError::TooLarge(LinkFailure::new(fate, text)),
             FarFailure::ProcessEnded(end) => AskError::ProcessEnded(end),
             FarFailure::Other(fate, text) => AskError::Unreachable(LinkFailure::new(fate, text)),
+            FarFailure::Refused(reason) => AskError::Refused(Refused::new(reason)),
         }
     }
 }

@@ -27,6 +27,7 @@ mod pending;
 mod pipe;
 mod pool_end;
 mod publish_async;
+mod refused;
 mod registry;
 mod restart;
 mod retained;

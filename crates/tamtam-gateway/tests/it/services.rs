@@ -10,6 +10,8 @@ use crate::world::{Running, run};
 enum Count {
     Add(u64, Reply<u64>),
     Read(Reply<u64>),
+    /// Is refused.
+    Take(Reply<u64>),
     /// Says that it has begun, and waits.
     Hold(mpsc::Sender<()>, mpsc::Receiver<()>),
 }
@@ -37,6 +39,7 @@ fn an_actor_answers_and_its_full_mailbox_is_told_at_once() {
                         reply.send(count);
                     }
                     Count::Read(reply) => reply.send(count),
+                    Count::Take(reply) => reply.refuse("there is only one"),
                     Count::Hold(begun, until) => {
                         begun.send(()).unwrap();
                         until.recv().unwrap();
@@ -44,6 +47,7 @@ fn an_actor_answers_and_its_full_mailbox_is_told_at_once() {
                 });
         let service = Service::new("Counter")
             .actor("count", counter.clone(), Count::Read)
+            .actor("take", counter.clone(), Count::Take)
             .with(Method::actor_with(
                 "add",
                 counter.clone(),
@@ -60,6 +64,14 @@ fn an_actor_answers_and_its_full_mailbox_is_told_at_once() {
         );
         let refused = server.json_rpc(&call("Counter.count", "[1]")).await;
         assert_eq!(refused["error"]["code"], -32602, "{refused}");
+
+        // What it refuses has its reason.
+        let refused = server.json_rpc(&call("Counter.take", "[]")).await;
+        assert_eq!(refused["error"]["data"]["code"], "Refused", "{refused}");
+        assert_eq!(
+            refused["error"]["message"], "there is only one",
+            "{refused}"
+        );
 
         // While it is held two calls wait in its mailbox, and the next one is told.
         let (begin, begun) = mpsc::channel();

@@ -42,6 +42,7 @@ pub(super) fn cut_failure(failure: &FarFailure, room: usize) -> FarFailure {
         FarFailure::NotEncodable(fate, text) => FarFailure::NotEncodable(*fate, cut(text)),
         FarFailure::TooLarge(fate, text) => FarFailure::TooLarge(*fate, cut(text)),
         FarFailure::Other(fate, text) => FarFailure::Other(*fate, cut(text)),
+        FarFailure::Refused(reason) => FarFailure::Refused(cut(reason)),
         other => other.clone(),
     }
 }

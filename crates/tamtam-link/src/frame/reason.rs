@@ -22,6 +22,7 @@ pub(super) fn put_failure(failure: &FarFailure, bytes: &mut Vec<u8>) {
         FarFailure::TooLarge(fate, text) => put_fate(7, *fate, text, bytes),
         FarFailure::Other(fate, text) => put_fate(8, *fate, text, bytes),
         FarFailure::ProcessEnded(end) => put_process_end(9, *end, bytes),
+        FarFailure::Refused(reason) => put_said(11, reason, bytes),
         // A kind that this version does not have.
         other => put_fate(8, Fate::Unknown, &format!("{other:?}"), bytes),
     }
@@ -103,6 +104,7 @@ pub(super) fn read_failure(input: &mut Input<'_>) -> Result<FarFailure> {
             }
         }
         kind @ (9 | 10) => FarFailure::ProcessEnded(read_process_end(kind == 10, input)?),
+        11 => FarFailure::Refused(input.text("why a question is refused")?.to_owned()),
         other => {
             return Err(LinkEnd::protocol(format!(
                 "{other} does not say why there is no answer"

@@ -42,6 +42,50 @@ fn giver(pool: &Pool) -> (Address<Give>, Address<u64>) {
     (giver, number)
 }
 
+/// Also one that is not trusted: it is said for the one who asks.
+#[test]
+fn a_question_that_is_refused_has_its_reason_at_who_asked() {
+    on_each(|pair| {
+        let pool = Pool::with_threads(1);
+        let counter = counter(&pool);
+        let builder = || Link::builder().longest_frame(2_048);
+        let (here, there) = pair(builder(), builder().untrusted().root(&counter));
+        let far = here.root::<Count>();
+        let refused = |words: &str, times| match far
+            .ask(|reply| Count::Refuse(words.to_owned(), times, reply))
+        {
+            Err(error @ AskError::Refused(_)) => {
+                assert_eq!(error.fate(), Fate::Begun);
+                let AskError::Refused(refused) = error else {
+                    unreachable!()
+                };
+                refused
+            }
+            other => panic!("{other:?}"),
+        };
+        assert_eq!(refused("the drum is sold", 1).reason(), "the drum is sold");
+        assert_eq!(refused("", 0).reason(), "");
+        // One that is longer than this side takes is cut, at a character, and shows it.
+        let long = refused("ü", 2_000);
+        let (reason, more) = long.reason().split_at(long.reason().len() - "…".len());
+        assert!(reason.len() > 2_000 - 16 && reason.chars().all(|it| it == 'ü'));
+        assert_eq!(more, "…");
+        // And one that an actor of this side has refused, to which that one has passed it on.
+        let strict = pool.spawn_fn(|reply: Reply<u64>, _| reply.refuse("not here"));
+        let answer = far.ask(|reply| Count::Forward(strict.clone(), reply));
+        assert!(
+            matches!(&answer, Err(AskError::Refused(why)) if why.reason() == "not here"),
+            "{answer:?}"
+        );
+        assert_eq!(far.ask(Count::Read), Ok(0));
+        assert_eq!(
+            (here.ended(), there.ended(), here.pending()),
+            (None, None, 0)
+        );
+        here.close();
+    });
+}
+
 #[test]
 fn an_answer_that_is_too_large_is_told_to_who_asked_and_ends_nothing() {
     on_each(|pair| {

@@ -18,6 +18,8 @@ pub(crate) enum Count {
     Bytes(Vec<u8>, Reply<u64>),
     Fail(String),
     Ignore(Reply<u64>),
+    /// Refuses, with these words, so often.
+    Refuse(String, usize, Reply<u64>),
     Keep(Reply<u64>),
     Stop,
 }
@@ -41,6 +43,7 @@ impl Actor for Counter {
             Count::Bytes(bytes, reply) => reply.send(bytes.len() as u64),
             Count::Fail(words) => panic!("{words}"),
             Count::Ignore(reply) => drop(reply),
+            Count::Refuse(why, times, reply) => reply.refuse(why.repeat(times)),
             Count::Keep(reply) => self.kept.push(reply),
             Count::Stop => cx.stop(),
         }

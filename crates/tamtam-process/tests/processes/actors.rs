@@ -86,6 +86,7 @@ pub(crate) enum Count {
     FailAt(usize),
     /// Answers by what is nested so deep.
     Nest(usize, Reply<Nested>),
+    Refuse(String, Reply<u64>),
 }
 
 /// As it is read, a value that may have one, which may have one, and so on. It is written as so many bytes that say so.
@@ -222,6 +223,7 @@ impl Actor for Counter {
             Count::Echo(address, reply) => reply.send(address),
             Count::Try(_, reply) => reply.send(self.number),
             Count::Keep(reply) => self.kept.push(reply),
+            Count::Refuse(why, reply) => reply.refuse(why),
             Count::Pid(reply) => reply.send(std::process::id()),
             Count::IsPrimordial(reply) => reply.send(tamtam_process::is_primordial()),
             Count::TellMany(times, to) => {

@@ -33,6 +33,7 @@ crate::tests! { "lives":
     its_actor_has_its_turns_on_the_thread_that_reads
     a_handler_may_wait_for_an_actor_of_the_parent
     a_circle_of_waits_through_a_process_ends
+    a_question_that_it_refuses_has_its_reason_in_its_parent
     it_ends_with_its_last_address_when_all_is_handled
     an_actor_that_watches_it_hears_how_it_ends_and_lives
     it_stops_and_finishes
@@ -380,6 +381,18 @@ fn a_handler_may_wait_for_an_actor_of_the_parent() {
     }
 }
 
+fn a_question_that_it_refuses_has_its_reason_in_its_parent() {
+    let shared = Process::pool(2).spawn::<Counter>(0).unwrap();
+    for address in [counter(), shared] {
+        match address.ask(|reply| Count::Refuse("the drum is sold".to_owned(), reply)) {
+            Err(AskError::Refused(refused)) => assert_eq!(refused.reason(), "the drum is sold"),
+            other => panic!("{other:?}"),
+        }
+        // It goes on.
+        assert_eq!(address.ask(Count::Read), Ok(0));
+    }
+}
+
 fn a_circle_of_waits_through_a_process_ends() {
     let counter = counter();
     let pool = Pool::with_threads(1);
@@ -567,7 +580,8 @@ fn what_is_not_registered_is_not_spawned() {
             assert_eq!(
                 known,
                 [
-                    "chain", "counter", "holder", "lender", "partner", "speaker", "unfit", "walker"
+                    "chain", "counter", "flooder", "holder", "lender", "lister", "partner",
+                    "speaker", "unfit", "walker"
                 ]
             );
         }
