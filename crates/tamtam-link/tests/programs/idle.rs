@@ -10,7 +10,7 @@ use tamtam_link::{Link, carrier};
 use tamtam_testing::processor_time;
 
 use crate::kills::begin;
-use crate::victim::{Load, Role};
+use crate::victim::{Does, Load, Role};
 
 pub(crate) const TESTS: &[(&str, fn())] = &[(
     "idle::neither_side_of_an_idle_link_uses_a_processor",
@@ -27,7 +27,7 @@ fn neither_side_of_an_idle_link_uses_a_processor() {
         name: format!("tamtam-link-{}-idle", std::process::id()),
         listens: true,
         room: None,
-        makes_load: false,
+        does: Does::Nothing,
     };
     let log = File::from(memfd_create("handled", MemfdFlags::empty()).unwrap());
     let (mut child, socket) = begin(&role, &log);

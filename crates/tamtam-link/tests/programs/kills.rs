@@ -19,7 +19,7 @@ use tamtam_actor::{
 use tamtam_link::{Link, LinkEnd, carrier};
 
 use crate::resources::{Resources, temporary_files};
-use crate::victim::{ASKED, Load, ROLE, Role, address};
+use crate::victim::{ASKED, Does, Load, ROLE, Role, address};
 
 pub(crate) const TESTS: &[(&str, fn())] = &[(
     "kills::a_program_that_is_killed_on_a_link_loses_nothing_in_silence",
@@ -28,7 +28,7 @@ pub(crate) const TESTS: &[(&str, fn())] = &[(
 
 /// So much more memory may be in use after all kills than after the first ones: what the allocator keeps of the largest burst.
 const MORE_MEMORY: u64 = 48 << 20;
-const LONG: Duration = Duration::from_secs(30);
+pub(crate) const LONG: Duration = Duration::from_secs(30);
 
 fn a_program_that_is_killed_on_a_link_loses_nothing_in_silence() {
     let kills = std::env::var("TAMTAM_TEST_KILLS").ok();
@@ -219,7 +219,7 @@ fn round(kill: u64, random: &mut Random, pool: &Pool) -> Sums {
         name: format!("tamtam-link-{}-{kill}", std::process::id()),
         listens: kill.is_multiple_of(2),
         room: [Some(64), None][kill as usize / 2 % 2],
-        makes_load: true,
+        does: Does::Load,
     };
     let is_stopped = kill % 5 == 4;
     let log = File::from(memfd_create("handled", MemfdFlags::empty()).unwrap());

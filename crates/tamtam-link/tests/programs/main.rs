@@ -8,6 +8,8 @@ mod idle;
 mod kills;
 #[cfg(target_os = "linux")]
 mod resources;
+#[cfg(target_os = "linux")]
+mod steps;
 #[cfg(all(target_os = "linux", feature = "tls"))]
 mod tls;
 #[cfg(target_os = "linux")]
@@ -19,7 +21,8 @@ mod victim;
 fn main() {
     victim::be_it_if_asked();
     // Each counts what this process has.
-    tamtam_testing::run_tests(Some(1), [unread::TESTS, kills::TESTS, idle::TESTS].concat())
+    let tests = [unread::TESTS, kills::TESTS, steps::TESTS, idle::TESTS];
+    tamtam_testing::run_tests(Some(1), tests.concat())
 }
 
 #[cfg(not(target_os = "linux"))]

@@ -29,8 +29,18 @@ pub(crate) struct Role {
     pub(crate) listens: bool,
     /// How many messages may wait in its mailbox; the senders of more wait.
     pub(crate) room: Option<usize>,
-    /// Whether it tells and asks the other side without an end. Else that may offer no actor.
-    pub(crate) makes_load: bool,
+    pub(crate) does: Does,
+}
+
+/// What it does beside what it is asked for.
+#[derive(Serialize, Deserialize, Clone, Copy, Debug, PartialEq)]
+pub(crate) enum Does {
+    /// Nothing. The other side may offer no actor.
+    Nothing,
+    /// Tells and asks the other side without an end.
+    Load,
+    /// Goes the way of each message, and kills or stops itself at a step of it.
+    Steps,
 }
 
 /// A message that was handled, as it stands in the log: the number, and whether it was asked.
@@ -56,6 +66,9 @@ pub(crate) fn be_it_if_asked() {
     // The kernel has it when a write has come back.
     let mut log = File::from(std::io::stdin().as_fd().try_clone_to_owned().unwrap());
     let pool = Pool::with_threads(1);
+    if role.does == Does::Steps {
+        return crate::steps::walk(&pool, log, socket);
+    }
     let spawner = pool.spawner().limited(role.room, Overflow::Wait);
     let root = spawner.spawn_fn(move |message: Load, _| match message {
         Load::Tell(number) => log.write_all(&number.to_ne_bytes()).unwrap(),
@@ -65,7 +78,7 @@ pub(crate) fn be_it_if_asked() {
         }
     });
     let link = carrier::unix(Link::builder().program("victim").root(&root), socket).unwrap();
-    if !role.makes_load {
+    if role.does == Does::Nothing {
         // It is killed.
         loop {
             thread::park();
