@@ -6,7 +6,7 @@
 use std::time::Instant;
 
 use tamtam_wait::seam::ORIGIN;
-use tamtam_wait::seam::atomic::{AtomicU64, Ordering, fence};
+use tamtam_wait::seam::atomic::{AtomicU64, Ordering};
 use tamtam_wait::{Futex, Scope, TimedOut, Wait};
 
 use crate::bell::Bell;
@@ -408,17 +408,8 @@ pub(crate) trait Ring {
     /// The message was read: its slot is free for the next lap, and a sender that waits is woken.
     #[inline]
     fn free(&self, position: Position) {
-        let track = self.track();
-        if let Some(index) = track.index(position) {
-            let freed = free(track.next_lap(position));
-            let full = free(position) | (Kind::Full as u64) << KIND_SHIFT;
-            // A thread that its process' end overtakes may come so late that the next receiver has given it back.
-            // SYNC ring-free, and the bell's.
-            let _ =
-                self.state(index)
-                    .compare_exchange(full, freed, Ordering::SeqCst, Ordering::SeqCst);
-            self.control().senders.ring();
-        }
+        self.free_one_of_several(position);
+        self.freed_several();
     }
 
     /// As [`free`](Ring::free), for one of several: [`freed_several`](Ring::freed_several) wakes.
@@ -426,16 +417,19 @@ pub(crate) trait Ring {
     fn free_one_of_several(&self, position: Position) {
         let track = self.track();
         if let Some(index) = track.index(position) {
-            // SYNC ring-free
             let freed = free(track.next_lap(position));
-            self.state(index).store(freed, Ordering::Release);
+            let full = free(position) | (Kind::Full as u64) << KIND_SHIFT;
+            // A thread that its process' end overtakes may come so late that the next receiver has given it back, and a sender has it: then it is no
+            // more full at this position.
+            // SYNC ring-free, and the bell's.
+            let slot = self.state(index);
+            let _ = slot.compare_exchange(full, freed, Ordering::SeqCst, Ordering::Relaxed);
         }
     }
 
     /// Slots were freed: wakes senders that wait.
+    #[inline]
     fn freed_several(&self) {
-        // The bell's: for exchanges, of which there was none.
-        fence(Ordering::SeqCst);
         self.control().senders.ring();
     }
 

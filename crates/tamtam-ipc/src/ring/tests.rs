@@ -145,6 +145,41 @@ fn a_claim_is_passed_over_when_its_process_is_dead_and_not_when_another_has_its_
     assert_eq!(receive(&words, &mut cursor), Err(Nothing::Empty));
 }
 
+/// Its process counts as dead, and is not gone yet: what it has read, alone or among others, was received again by the next receiver, and sent anew.
+#[test]
+fn a_receiver_that_comes_too_late_gives_back_nothing_that_is_anothers() {
+    for late in [
+        Words::free as fn(&Words, Position),
+        Words::free_one_of_several,
+    ] {
+        let (words, mut cursor) = ring(3);
+        let sent: Vec<_> = (0..3).map(|_| send(&words).unwrap()).collect();
+        for position in &sent {
+            assert_eq!(words.take(&mut cursor), Ok(*position));
+        }
+        let mut next = Cursor {
+            head: words.head_of_another().unwrap(),
+            abandoned: 0,
+        };
+        // One is claimed by then, one is full, and one was read by the next receiver once more.
+        assert_eq!(receive(&words, &mut next), Ok(sent[0]));
+        let claimed = words.claim(SENDER).unwrap();
+        assert_eq!(receive(&words, &mut next), Ok(sent[1]));
+        let full = send(&words).unwrap();
+        assert_eq!(words.take(&mut next), Ok(sent[2]));
+        for position in &sent[..2] {
+            late(&words, *position);
+        }
+        assert!(words.publish(claimed, SENDER, true));
+        words.free(sent[2]);
+        late(&words, sent[2]);
+        for expected in [claimed, full] {
+            assert_eq!(receive(&words, &mut next), Ok(expected));
+        }
+        assert_eq!(words.take(&mut next), Err(Nothing::Empty));
+    }
+}
+
 /// A tail that lags, as a sender that was killed right behind its claim leaves it, or one that another process has set back.
 #[test]
 fn senders_help_a_tail_on_that_lags() {
