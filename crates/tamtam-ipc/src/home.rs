@@ -76,6 +76,13 @@ impl Home {
         unsafe { self.segment().place::<Tenancy>(self.extent().0).as_ref() }
     }
 
+    /// This process has it from now on; `false` if it is over.
+    pub(crate) fn enter(&self) -> bool {
+        let entrance = self.segment().entrance();
+        self.tenancy()
+            .enter(entrance, self.generation(), self.tenant())
+    }
+
     pub(crate) fn tenant(&self) -> Tenant {
         let Stay { place, count } = self.segment().member().stay();
         Tenant { place, count }
@@ -110,7 +117,7 @@ impl Allocation {
     fn in_region(region: Region) -> Self {
         let home = Home::Region(region);
         let (begin, bytes) = home.extent();
-        let holds = home.tenancy().enter(home.generation(), home.tenant());
+        let holds = home.enter();
         Allocation {
             home,
             begin: begin + FRONT,
@@ -140,7 +147,7 @@ impl Allocation {
         }
         home.tenancy().begin(home.generation());
         // A process that writes there now keeps it from being held, and gets at no more than it has: the maker has not left the region.
-        let holds = home.tenancy().enter(home.generation(), home.tenant());
+        let holds = home.enter();
         Ok(Allocation {
             home,
             begin,

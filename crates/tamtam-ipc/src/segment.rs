@@ -17,6 +17,7 @@ use rustix::mm::{MapFlags, ProtFlags, mmap, munmap};
 use crate::error::{AttachError, CreateError};
 use crate::header::{Header, Kind, Shape};
 use crate::party::{Member, Parties};
+use crate::tenancy::Entrance;
 
 /// No segment is larger, in bytes.
 pub(crate) const LARGEST: usize = 1 << 40;
@@ -70,6 +71,7 @@ impl Drop for Mapping {
 pub(crate) struct Segment {
     // In this order they go: the place among the parties is given up while the memory is still there.
     member: Member,
+    entrance: Entrance,
     extent: Extent,
     /// The wake thread may have it a moment longer.
     mapping: Arc<Mapping>,
@@ -160,6 +162,7 @@ impl Segment {
         })?;
         Ok(Segment {
             member,
+            entrance: Entrance::new(),
             extent: mapping.0,
             mapping: Arc::new(mapping),
             memory,
@@ -191,6 +194,7 @@ impl Segment {
         })?;
         Ok(Segment {
             member,
+            entrance: Entrance::new(),
             extent: mapping.0,
             mapping: Arc::new(mapping),
             memory,
@@ -210,6 +214,11 @@ impl Segment {
     /// The memory, which stays mapped as long as any has this.
     pub(crate) fn mapping(&self) -> Arc<Mapping> {
         Arc::clone(&self.mapping)
+    }
+
+    /// Where threads of this process enter what lies in it.
+    pub(crate) fn entrance(&self) -> &Entrance {
+        &self.entrance
     }
 
     /// This process among the parties.

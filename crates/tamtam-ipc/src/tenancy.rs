@@ -10,7 +10,12 @@
 //! One that enters counts itself first and then looks at the generation; the maker ends the generation first and then looks at the counts. So at least one
 //! of the two sees the other, and a region is not in the hands of two channels, whatever place a process names. Ends on their way to another process are
 //! held by the one that has sent them.
+//!
+//! One that has come too late takes back what it has counted. By then the region may be the next channel's, whose maker has begun with zeroes, and of which
+//! another thread of the same process counts itself in the same word. So threads of a process enter one after the other, by an [`Entrance`], and take
+//! back only what is still there.
 
+use tamtam_wait::seam::Mutex;
 use tamtam_wait::seam::atomic::{AtomicU64, Ordering};
 
 /// So many processes hold a channel at most: as many as have the memory.
@@ -20,6 +25,7 @@ const SENDER: u64 = 1;
 const SENDERS: u64 = HOLD - 1;
 /// The process holds it once more: each time that it has attached.
 const HOLD: u64 = 1 << 24;
+const HOLDS: u64 = !SENDERS & ((1 << STAY_SHIFT) - 1);
 /// Above: the lower bits of how often the process' place was freed before. What has another number there is of one that is dead.
 const STAY_SHIFT: u32 = 48;
 /// So often a look is repeated that finds another word than the one before: a process writes where only another one does.
@@ -32,6 +38,16 @@ pub(crate) struct Tenancy {
     generation: AtomicU64,
     /// A word for each place of a process.
     holders: [AtomicU64; MOST_HOLDERS],
+}
+
+/// Where the threads of this process enter what lies in one memory: one at a time.
+#[derive(Debug)]
+pub(crate) struct Entrance(Mutex<()>);
+
+impl Entrance {
+    pub(crate) fn new() -> Self {
+        Entrance(Mutex::new(()))
+    }
 }
 
 /// This process, as one that holds it: its place, and how often that was freed before.
@@ -69,8 +85,9 @@ impl Tenancy {
         self.generation.store(generation, Ordering::SeqCst);
     }
 
-    /// This process holds it, unless it is of another generation, which is said by `false`.
-    pub(crate) fn enter(&self, generation: u64, own: Tenant) -> bool {
+    /// This process holds it, unless it is of another generation, which is said by `false`. By the entrance of the memory in which it lies.
+    pub(crate) fn enter(&self, entrance: &Entrance, generation: u64, own: Tenant) -> bool {
+        let _alone = entrance.0.lock();
         // What is over is left as it is: by now these may be bytes of another channel's messages.
         if self.generation.load(Ordering::SeqCst) != generation {
             return false;
@@ -79,9 +96,25 @@ impl Tenancy {
         // SYNC tenancy
         let is_there = self.generation.load(Ordering::SeqCst) == generation;
         if !is_there {
-            self.leave(own);
+            self.take_back(own);
         }
         is_there
+    }
+
+    /// This process does not hold it once more, after all. If the next channel has begun meanwhile it is not counted any more.
+    fn take_back(&self, own: Tenant) {
+        let word = self.word(own.place);
+        let mut now = word.load(Ordering::SeqCst);
+        for _ in 0..TRIES {
+            let is_own = (now >> STAY_SHIFT) as u16 == own.stay();
+            if !is_own || now & HOLDS == 0 {
+                return;
+            }
+            match word.compare_exchange(now, now - HOLD, Ordering::SeqCst, Ordering::SeqCst) {
+                Ok(_) => return,
+                Err(other) => now = other,
+            }
+        }
     }
 
     fn hold(&self, own: Tenant) {
@@ -136,13 +169,12 @@ impl Tenancy {
 
     /// Takes the region back if no process that lives holds it. By the maker, which holds it no more.
     pub(crate) fn end(&self, generation: u64, is_alive: impl Fn(u32, u16) -> bool) -> bool {
-        let holds = !SENDERS & ((1 << STAY_SHIFT) - 1);
-        if self.has_any(holds, &is_alive) {
+        if self.has_any(HOLDS, &is_alive) {
             return false;
         }
         // SYNC tenancy
         self.generation.swap(0, Ordering::SeqCst);
-        if self.has_any(holds, &is_alive) {
+        if self.has_any(HOLDS, &is_alive) {
             // Only one that was given a place by none has come: nothing else was on its way.
             self.generation.store(generation, Ordering::SeqCst);
             return false;
@@ -167,17 +199,17 @@ mod tests {
         let tenancy = new();
         tenancy.begin(5);
         let [dead, next] = [(3, 7), (3, 8)].map(|(place, count)| Tenant { place, count });
-        assert!(tenancy.enter(5, dead));
+        assert!(tenancy.enter(&Entrance::new(), 5, dead));
         tenancy.add_sender(dead);
         let lives = |own: Tenant| move |place, stay| (place, stay) == (own.place, own.stay());
         assert!(tenancy.has_senders(lives(dead)));
         assert!(!tenancy.has_senders(lives(next)));
-        assert!(tenancy.enter(5, next));
+        assert!(tenancy.enter(&Entrance::new(), 5, next));
         assert!(!tenancy.has_senders(lives(next)));
         assert!(!tenancy.end(5, lives(next)));
         tenancy.leave(next);
         assert!(tenancy.end(5, lives(next)));
-        assert!(!tenancy.enter(5, next), "it is over");
+        assert!(!tenancy.enter(&Entrance::new(), 5, next), "it is over");
     }
 
     #[test]
@@ -186,7 +218,7 @@ mod tests {
         tenancy.begin(6);
         let bytes = u64::from_le_bytes(*b"message!");
         tenancy.holders[3].store(bytes, Ordering::SeqCst);
-        assert!(!tenancy.enter(5, Tenant { place: 3, count: 7 }));
+        assert!(!tenancy.enter(&Entrance::new(), 5, Tenant { place: 3, count: 7 }));
         assert_eq!(tenancy.holders[3].load(Ordering::SeqCst), bytes);
     }
 
@@ -198,7 +230,7 @@ mod tests {
             place: 63,
             count: 0x1_0000,
         };
-        assert!(tenancy.enter(1, own) && tenancy.enter(1, own));
+        assert!(tenancy.enter(&Entrance::new(), 1, own) && tenancy.enter(&Entrance::new(), 1, own));
         tenancy.leave(own);
         assert!(!tenancy.end(1, |_, _| true));
         tenancy.leave(own);
@@ -219,11 +251,43 @@ mod loom_tests {
             tenancy.begin(1);
             let other = {
                 let tenancy = Arc::clone(&tenancy);
-                thread::spawn(move || tenancy.enter(1, Tenant { place: 1, count: 0 }))
+                thread::spawn(move || {
+                    tenancy.enter(&Entrance::new(), 1, Tenant { place: 1, count: 0 })
+                })
             };
             let is_back = tenancy.end(1, |_, _| true);
             let has_entered = other.join().unwrap();
             assert!(!(is_back && has_entered));
+        });
+    }
+
+    /// A thread comes to a place that is over while another one of its process comes to what is there now: neither takes the other's hold away.
+    #[test]
+    fn loom_one_that_comes_too_late_takes_nothing_from_one_that_has_come() {
+        let mut builder = loom::model::Builder::new();
+        builder.preemption_bound = Some(5);
+        builder.check(|| {
+            let tenancy = Arc::new((Tenancy::new(), Entrance::new()));
+            tenancy.0.begin(1);
+            // Of the last stay before its number begins again: what is taken from nothing has that number.
+            let own = Tenant {
+                place: 1,
+                count: 0xFFFF,
+            };
+            let others = [1, 2].map(|generation| {
+                let tenancy = Arc::clone(&tenancy);
+                thread::spawn(move || tenancy.0.enter(&tenancy.1, generation, own))
+            });
+            let is_back = tenancy.0.end(1, |_, _| true);
+            if is_back {
+                tenancy.0.begin(2);
+            }
+            let [late, new] = others.map(|other| other.join().unwrap());
+            assert!(!(is_back && late));
+            assert_eq!(
+                tenancy.0.end(if is_back { 2 } else { 1 }, |_, _| true),
+                !late && !new
+            );
         });
     }
 
@@ -234,7 +298,7 @@ mod loom_tests {
             let tenancy = Arc::new(Tenancy::new());
             tenancy.begin(1);
             let held = Tenant { place: 1, count: 3 };
-            assert!(tenancy.enter(1, held));
+            assert!(tenancy.enter(&Entrance::new(), 1, held));
             let other = {
                 let tenancy = Arc::clone(&tenancy);
                 thread::spawn(move || tenancy.leave(held))

@@ -192,7 +192,7 @@ impl Shared {
             sending: Waiters::new(),
             role: Role::new(place, count, SERIAL.fetch_add(1, Ordering::Relaxed)),
             state: AtomicU8::new(0),
-            holds: home.tenancy().enter(home.generation(), home.tenant()),
+            holds: home.enter(),
             home,
         }
     }

@@ -38,11 +38,21 @@ pub enum RoomWait {
 /// # drop(inbound);
 /// ```
 #[doc(hidden)]
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub struct Room {
     is_awaited: AtomicBool,
     lock: Mutex<()>,
     rung: Condvar,
+}
+
+impl Default for Room {
+    fn default() -> Self {
+        Room {
+            is_awaited: AtomicBool::new(false),
+            lock: Mutex::new(()),
+            rung: Condvar::new(),
+        }
+    }
 }
 
 impl Room {
