@@ -459,6 +459,15 @@ impl Core {
         }
     }
 
+    /// Actors here are done with so many bytes of what the other side has sent, if those count.
+    pub(crate) fn handled(&self, counted: usize) {
+        if let Some(untrusted) = &self.untrusted {
+            untrusted.handled(counted);
+            // What carries the link may wait for that.
+            (self.wake)();
+        }
+    }
+
     pub(crate) fn release_unused(&self, actor: u64, times: u64) {
         self.write(&Frame::Release(actor, times));
     }

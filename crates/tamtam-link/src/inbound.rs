@@ -578,11 +578,7 @@ impl Inbound {
                 if count > 0 {
                     core.confirm(number, generation, count);
                 }
-                if let Some(untrusted) = &core.untrusted {
-                    untrusted.handled(unhandled);
-                    // What carries the link may wait for that.
-                    (core.wake)();
-                }
+                core.handled(unhandled);
             }));
         }
     }

@@ -335,6 +335,19 @@ impl Link {
         untrusted.is_none_or(Untrusted::has_room)
     }
 
+    /// As if an actor had been given a message of so many bytes; how many it counts for.
+    #[cfg(all(test, tamtam_loom))]
+    pub(crate) fn count_given(&self, bytes: usize) -> usize {
+        let untrusted = self.core.untrusted.as_ref();
+        untrusted.map_or(0, |untrusted| untrusted.given(bytes))
+    }
+
+    /// As if it were done with that.
+    #[cfg(all(test, tamtam_loom))]
+    pub(crate) fn count_handled(&self, counted: usize) {
+        self.core.handled(counted);
+    }
+
     /// Ends the link, which has no room, and of which nothing was handled since then, if an answer is awaited and the patience is over.
     pub(crate) fn is_stuck_since(&self, since: Instant) -> bool {
         let is_stuck =

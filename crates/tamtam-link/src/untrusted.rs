@@ -1,9 +1,9 @@
 //! What another side may say that is not trusted, how much of what it has said is not done with, and what it is not told.
 
-use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 
 use tamtam_actor::link::{FarEnd, FarFailure};
+use tamtam_wait::seam::atomic::{AtomicUsize, Ordering};
 
 use crate::error::LinkEnd;
 use crate::frame::Frame;

@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 
 use tamtam_ipc::{
     Arena, ArenaPlace, CarrierReader, CarrierWriter, Condition, Event, Mutex, Properties, Property,
-    SharedBytes, Slot, attach, carrier,
+    Sender, SharedBytes, Slot, attach, bytes_channel, carrier, channel,
 };
 
 use crate::other::{Numbers, Other, half};
@@ -282,4 +282,130 @@ fn nonsense_in_what_a_select_waits_for() {
     }
     let event = Event::auto().unwrap();
     withstands(PATH, event.memory(), || calls(|| call(&event)));
+}
+
+/// Writes into the memory what lies elsewhere in it, and nonsense, until it is told to stop: words of a channel that were true a moment ago, or are of another slot.
+fn mix(memory: BorrowedFd<'_>, seed: u64, is_over: &AtomicBool) {
+    let file = File::from(memory.try_clone_to_owned().unwrap());
+    let len = file.metadata().unwrap().len();
+    let mut numbers = Numbers(0xBAD + seed);
+    while !is_over.load(Ordering::Relaxed) {
+        let mut word = numbers.below(u64::MAX).to_le_bytes();
+        let mut place = || numbers.below(len / 8) * 8;
+        let (from, to) = (place(), place());
+        match seed % 3 {
+            0 => {}
+            1 => file.read_exact_at(&mut word, from).unwrap(),
+            // Near the truth.
+            _ => {
+                file.read_exact_at(&mut word, to).unwrap();
+                word[from as usize / 8 % 8] ^= 1 << (from / 64 % 8);
+            }
+        }
+        file.write_all_at(&word, to).unwrap();
+        std::hint::spin_loop();
+    }
+}
+
+/// What one side of a channel calls, again and again.
+type Calls<'a> = Box<dyn FnMut() + Send + 'a>;
+
+/// One channel after the other, on which both sides do what they can while a third thread writes into its memory: each is soon given up.
+fn channels_withstand(make: impl Fn() -> (OwnedFd, [Calls<'static>; 2])) {
+    let until = Instant::now() + 2 * SPELL;
+    let mut seed = 0;
+    while Instant::now() < until {
+        let (memory, sides) = make();
+        let is_over = AtomicBool::new(false);
+        std::thread::scope(|threads| {
+            let working = sides.map(|mut call| {
+                threads.spawn(move || {
+                    for _ in 0..200 {
+                        let began = Instant::now();
+                        call();
+                        let took = began.elapsed();
+                        assert!(took < LATE, "{took:?}");
+                    }
+                })
+            });
+            threads.spawn(|| mix(memory.as_fd(), seed, &is_over));
+            let ended = working.map(|side| side.join());
+            is_over.store(true, Ordering::Relaxed);
+            ended.map(Result::unwrap);
+        });
+        seed += 1;
+    }
+    assert!(seed > 3, "{seed} channels");
+}
+
+const TINY: Duration = Duration::from_micros(200);
+
+#[test]
+fn nonsense_in_a_channel() {
+    channels_withstand(|| {
+        let (sender, receiver) = channel::<[u64; 3]>(8).unwrap();
+        let memory = receiver.memory().try_clone_to_owned().unwrap();
+        let other = Sender::<[u64; 3]>::attach(memory.try_clone().unwrap()).unwrap();
+        let sends = move || {
+            let _ = sender.try_send([1; 3]);
+            let _ = other.send_timeout([2; 3], TINY);
+            if !sender.is_closed() && sender.try_send([3; 3]).is_ok() {
+                let _ = other.clone().try_send([4; 3]);
+            }
+        };
+        let mut buffer = Vec::new();
+        let receives = move || {
+            buffer.clear();
+            let _ = receiver.try_recv_many(&mut buffer, 5);
+            let _ = receiver.recv_timeout(TINY);
+            let _ = (receiver.len(), receiver.abandoned());
+        };
+        (memory, [Box::new(sends), Box::new(receives)])
+    });
+}
+
+#[test]
+fn nonsense_in_a_channel_of_bytes() {
+    channels_withstand(|| {
+        let (sender, receiver) = bytes_channel(8, 500).unwrap();
+        let memory = receiver.memory().try_clone_to_owned().unwrap();
+        let sends = move || {
+            let _ = sender.send_timeout(&[5; 100], TINY);
+            if let Ok(mut loan) = sender.try_loan(300) {
+                loan.copy_from(&[6; 300]);
+                loan.commit();
+            }
+            drop(sender.try_loan(500));
+        };
+        let mut buffer = Vec::new();
+        let receives = move || {
+            let _ = receiver.try_recv_with(|bytes| bytes.to_vec());
+            let _ = receiver.try_recv_many_with(3, |bytes| assert!(bytes.len() <= 500));
+            let _ = receiver.recv_timeout_bytes(&mut buffer, TINY);
+            assert!(buffer.len() <= 500);
+            buffer.clear();
+        };
+        (memory, [Box::new(sends), Box::new(receives)])
+    });
+}
+
+#[cfg(feature = "serde")]
+#[test]
+fn nonsense_in_an_encoded_channel() {
+    channels_withstand(|| {
+        let (sender, receiver) = tamtam_ipc::encoded_channel::<(String, Vec<u32>)>(8, 500).unwrap();
+        let memory = receiver.memory().try_clone_to_owned().unwrap();
+        let message = || ("a text, and some numbers".to_owned(), vec![7; 60]);
+        let sends = move || {
+            let _ = sender.try_send(message());
+            let _ = sender.send_timeout(message(), TINY);
+        };
+        let mut buffer = Vec::new();
+        let receives = move || {
+            buffer.clear();
+            let _ = receiver.try_recv_many(&mut buffer, 5);
+            let _ = receiver.recv_timeout(TINY);
+        };
+        (memory, [Box::new(sends), Box::new(receives)])
+    });
 }

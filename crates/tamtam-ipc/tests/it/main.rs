@@ -35,3 +35,4 @@ mod tasks;
 mod together;
 #[cfg(target_arch = "x86_64")]
 mod traced;
+mod without_waitv;

@@ -8,9 +8,9 @@ use tamtam_actor::models::model;
 use tamtam_actor::{Address, Reply, Time};
 use tamtam_wait::seam::{Condvar, Mutex, thread};
 
-use super::carry;
 use super::outlet::Outlet;
 use super::writing::Writing;
+use super::{Room, carry};
 use crate::frame::{Frame, LENGTH};
 use crate::link::Link;
 
@@ -119,7 +119,7 @@ fn link_over(wire: &Arc<Wire>, most: usize) -> Link {
     let (to, from, closed) = (Arc::clone(wire), Arc::clone(wire), Arc::clone(wire));
     let builder = Link::builder().time(Time::manual());
     let sink = Sink { wire: to, most };
-    let read = move |link: Link, _| {
+    let read = move |link: Link, _, _: &Room| {
         from.wait_until(|written| written.is_closed);
         link.lose("it has closed the stream");
     };

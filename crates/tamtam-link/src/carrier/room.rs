@@ -3,7 +3,7 @@
 use std::time::{Duration, Instant};
 
 use tamtam_wait::seam::atomic::{AtomicBool, Ordering};
-use tamtam_wait::seam::{Condvar, Mutex};
+use tamtam_wait::seam::{Condvar, Mutex, model_fence};
 
 use crate::link::Link;
 
@@ -59,6 +59,7 @@ impl Room {
     /// The actors may be done with something, or the link has ended. A carrier calls this wherever the link wakes it.
     pub fn ring(&self) {
         // SYNC room: what was done is seen by the thread that waits, or that one is seen here.
+        model_fence();
         if self.is_awaited.load(Ordering::SeqCst) {
             drop(self.lock.lock());
             self.rung.notify_one();
@@ -74,6 +75,7 @@ impl Room {
         }
         // SYNC room
         self.is_awaited.store(true, Ordering::SeqCst);
+        model_fence();
         let waited = self.wait_long(link, is_gone);
         self.is_awaited.store(false, Ordering::SeqCst);
         waited
@@ -104,5 +106,31 @@ impl Room {
                 return RoomWait::IsOver;
             }
         }
+    }
+}
+
+#[cfg(all(test, tamtam_loom))]
+mod loom_tests {
+    use tamtam_actor::models::model;
+    use tamtam_wait::seam::{Arc, thread};
+
+    use super::*;
+
+    /// The actors are done with what was too much just when the thread that reads is about to wait.
+    #[test]
+    fn loom_a_thread_that_waits_for_room_is_woken_when_there_is_some() {
+        model(3, || {
+            let room = Arc::new(Room::default());
+            let ring = Arc::clone(&room);
+            let builder = Link::builder().untrusted().most_unhandled(1, LOOK);
+            let (link, _inbound) = builder.build(move || ring.ring());
+            let counted = link.count_given(10);
+            let actors = {
+                let link = link.clone();
+                thread::spawn(move || link.count_handled(counted))
+            };
+            assert_eq!(room.wait(&link, || false), RoomWait::HasRoom);
+            actors.join().unwrap();
+        });
     }
 }
