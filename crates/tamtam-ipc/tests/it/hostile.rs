@@ -331,7 +331,7 @@ fn channels_withstand(make: impl Fn() -> (OwnedFd, [Calls<'static>; 2])) {
             threads.spawn(|| mix(memory.as_fd(), seed, &is_over));
             let ended = working.map(|side| side.join());
             is_over.store(true, Ordering::Relaxed);
-            ended.map(Result::unwrap);
+            ended.into_iter().for_each(Result::unwrap);
         });
         seed += 1;
     }
@@ -373,7 +373,7 @@ fn nonsense_in_a_channel_of_bytes() {
             let _ = sender.send_timeout(&[5; 100], TINY);
             if let Ok(mut loan) = sender.try_loan(300) {
                 loan.copy_from(&[6; 300]);
-                loan.commit();
+                let _ = loan.commit();
             }
             drop(sender.try_loan(500));
         };
