@@ -11,6 +11,9 @@ use tamtam_actor::{
     Actor, Address, Budget, Context, EndReason, Frame, Overflow, Pool, Restart, Time, Worker,
 };
 
+/// What happens soon does so by then; without the wake-up that it is about it would never.
+const SOON: Duration = Duration::from_secs(10);
+
 /// A message that leads to another one for ever, in a mailbox that is a queue under a lock.
 fn for_ever(number: u64, here: &mut tamtam_actor::Here<u64>) {
     here.address().tell(number + 1).expect("room for one");
@@ -278,6 +281,28 @@ fn what_a_stuck_thread_has_made_due_is_done_by_one_that_always_has_something_to_
         });
         assert_eq!(stuck.ask(|reply| reply), Ok(3));
         flood.stop();
+    });
+}
+
+/// Threads that look whether others are stuck are counted, so that one is called where there is none: each time, also when one has
+/// looked before and has gone to sleep since.
+#[test]
+fn what_a_stuck_thread_has_made_due_is_done_by_one_that_sleeps_each_time() {
+    within_limit(|| {
+        let pool = Pool::with_threads(2);
+        let (done, is_done) = mpsc::channel();
+        let helper = pool.spawn_fn(move |(): (), _| {
+            let _ = done.send(());
+        });
+        let stuck = pool.spawn_fn(move |reply: tamtam_actor::Reply<bool>, _| {
+            helper.tell(()).unwrap();
+            reply.send(is_done.recv_timeout(SOON).is_ok());
+        });
+        for _ in 0..5 {
+            assert_eq!(stuck.ask(|reply| reply), Ok(true));
+            // With nothing to do for longer than a thread looks again by itself, all sleep without end.
+            thread::sleep(Duration::from_millis(10));
+        }
     });
 }
 
