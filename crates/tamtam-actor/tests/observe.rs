@@ -209,6 +209,27 @@ fn a_long_turn_is_counted() {
     });
 }
 
+/// While one works the others look after it again and again; then they sleep until they are woken.
+#[test]
+fn threads_with_nothing_to_do_look_for_a_while_and_then_sleep_without_end() {
+    within_limit(|| {
+        let pool = Pool::with_threads(3);
+        let (wait, gate) = hold();
+        let clerk = pool.spawn(Clerk);
+        clerk.tell(Work::Hold(wait)).ok().unwrap();
+        let before = pool.snapshot().sleeps;
+        until(|| pool.snapshot().sleeps >= before + 3);
+        gate.open();
+        let calm = || {
+            let seen = pool.snapshot().sleeps;
+            // Three times as long as the longest nap.
+            std::thread::sleep(Duration::from_millis(300));
+            pool.snapshot().sleeps == seen
+        };
+        until(calm);
+    });
+}
+
 #[test]
 fn a_pool_counts_its_threads_and_what_they_do() {
     within_limit(|| {
