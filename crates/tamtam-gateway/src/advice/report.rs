@@ -250,3 +250,63 @@ fn name_of(form: &str) -> &'static str {
         _ => "another form",
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::super::ledger::Seen;
+    use super::*;
+    use crate::exchange::Sent;
+    use crate::weigh::Weighed;
+
+    /// 1,000 bytes of JSON that are 100 bytes packed, which take a millisecond to encode.
+    fn seen(bytes_per_second: Option<f64>) -> Seen {
+        let form = |form, bytes, encode| Weighed {
+            form,
+            bytes,
+            encode,
+            compressed_bytes: bytes,
+            compress: Duration::ZERO,
+        };
+        Seen {
+            method: "Tiles.list".to_owned(),
+            protocol: "rest",
+            could_be_table: false,
+            bytes_per_second,
+            sent: Sent {
+                content_type: "application/json".to_owned(),
+                plain_bytes: 1_000,
+                wire_bytes: 1_000,
+                compression: CompressionKind::None,
+                accepted: CompressionKind::None,
+                compress: Duration::ZERO,
+            },
+            compression: CompressionKind::Zstd,
+            forms: vec![
+                form("json", 1_000, Duration::ZERO),
+                form("packed", 100, Duration::from_millis(1)),
+            ],
+        }
+    }
+
+    fn advice_for(bytes_per_second: Option<f64>) -> Json {
+        let mut ledger = Ledger::default();
+        ledger.add(seen(bytes_per_second));
+        of(&ledger, 25_600)[0]["links"][0]["advice"].clone()
+    }
+
+    #[test]
+    fn a_client_on_a_slow_link_is_told_the_time_that_fewer_bytes_save() {
+        let saves = &advice_for(Some(1e5))[0]["saves"];
+        // 9 ms on the way, and 1 ms to encode.
+        let saved = [&saves["bytes"], &saves["time_us"], &saves["cpu_us"]];
+        assert_eq!(saved, [900.0, 8_000.0, -1_000.0]);
+        // What takes longer to encode than it saves on the way is none.
+        assert_eq!(advice_for(Some(1e9)), json!([]));
+        // A link that was never full has no time; the bytes are what counts.
+        let saves = &advice_for(None)[0]["saves"];
+        assert_eq!(
+            (&saves["bytes"], &saves["time_us"]),
+            (&json!(900.0), &Json::Null)
+        );
+    }
+}

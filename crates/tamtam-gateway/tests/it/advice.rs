@@ -154,28 +154,51 @@ fn a_list_of_alike_objects_is_known_as_a_table_and_parts_are_no_answers() {
 fn how_fast_a_link_is_tells_a_client_that_reads_slowly() {
     run(|| async {
         let server = Running::of(kit().advice(2)).await;
-        // The first call is looked at, the second is not, the third is.
+        // The first call is looked at, the second is not, the third is. A look that was not over would have the next left out.
         server.get("/rest/Sums/add?left=1&right=2", &[]).await;
-        let mut stream = TcpStream::connect(server.address).await.unwrap();
+        told(&server, "Sums.add").await;
         let call = |count: u32| {
             let path = format!("/rest/Tiles/list?set=palette&count={count}");
             format!("GET {path} HTTP/1.1\r\nhost: localhost\r\n\r\n")
         };
-        // More than the buffers of both sockets.
-        stream.write_all(call(500_000).as_bytes()).await.unwrap();
         let mut taken = vec![0; 256 << 10];
-        let mut all = Vec::new();
-        while !all.ends_with(b"}]") {
-            tokio::time::sleep(std::time::Duration::from_millis(2)).await;
-            let length = stream.read(&mut taken).await.unwrap();
-            all.extend_from_slice(&taken[..length]);
-        }
-        stream.write_all(call(50).as_bytes()).await.unwrap();
-        stream.read_exact(&mut taken[..500]).await.unwrap();
-        let link = told(&server, "Tiles.list").await["links"][0].clone();
+        let mut looks = 0;
+        let link = loop {
+            let mut stream = TcpStream::connect(server.address).await.unwrap();
+            // More than the buffers of both sockets; a server that is slower than this client does not fill them, and is asked again.
+            stream.write_all(call(500_000).as_bytes()).await.unwrap();
+            let mut all = Vec::new();
+            while !all.ends_with(b"}]") {
+                tokio::time::sleep(std::time::Duration::from_millis(2)).await;
+                let length = stream.read(&mut taken).await.unwrap();
+                all.extend_from_slice(&taken[..length]);
+            }
+            stream.write_all(call(50).as_bytes()).await.unwrap();
+            stream.read_exact(&mut taken[..500]).await.unwrap();
+            drop(stream);
+            looks += 1;
+            let links = loop {
+                let method = told(&server, "Tiles.list").await;
+                let links = method["links"].as_array().unwrap().clone();
+                let samples = links.iter().map(|link| link["samples"].as_u64().unwrap());
+                if samples.sum::<u64>() == looks {
+                    break links;
+                }
+                tokio::task::yield_now().await;
+            };
+            if let Some(seen) = links
+                .iter()
+                .find(|link| !link["bytes_per_second"].is_null())
+            {
+                break seen.clone();
+            }
+        };
         assert!(link["bytes_per_second"].as_f64().unwrap() > 0.0);
-        assert!(link["advice"][0]["saves"]["time_us"].is_number(), "{link}");
         assert!(link["link"].as_str().unwrap().ends_with("Mbit/s"), "{link}");
+        // What saves time depends on how long this machine encodes; what is said of each way does not.
+        for way in link["advice"].as_array().unwrap() {
+            assert!(way["saves"]["time_us"].is_number(), "{link}");
+        }
     });
 }
 

@@ -174,9 +174,9 @@ fn a_client_of_http2_that_asks_for_nothing_is_told_goodbye() {
 #[test]
 fn a_client_of_http2_whose_call_takes_long_is_not_let_go_of() {
     run(|| async {
-        let patience = Duration::from_millis(100);
+        let patience = Duration::from_millis(500);
         let long = Method::new("long", move |(): ()| async move {
-            tokio::time::sleep(patience * 5).await;
+            tokio::time::sleep(patience * 3).await;
             Ok::<_, Fault>("done")
         });
         let service = Service::new("Kit").with(long.safe());
@@ -193,7 +193,7 @@ fn a_client_of_http2_whose_call_takes_long_is_not_let_go_of() {
 fn a_client_of_http2_that_reads_slowly_is_not_let_go_of() {
     run(|| async {
         const BYTES: usize = 400_000;
-        let patience = Duration::from_millis(800);
+        let patience = Duration::from_millis(1_600);
         let large = Method::new("large", |(): ()| async {
             Ok::<_, Fault>("x".repeat(BYTES))
         });
@@ -211,7 +211,7 @@ fn a_client_of_http2_that_reads_slowly_is_not_let_go_of() {
         // The server has handed over all of it long before.
         while let Some(frame) = body.frame().await {
             read += frame.expect("it is not cut off").into_data().unwrap().len();
-            tokio::time::sleep(patience / 8).await;
+            tokio::time::sleep(patience / 16).await;
         }
         assert_eq!(read, BYTES + 2);
     });
@@ -246,7 +246,7 @@ fn a_client_of_http2_that_does_not_let_its_answer_come_is_let_go_of() {
 #[test]
 fn a_client_of_http2_that_waits_for_events_is_not_let_go_of() {
     run(|| async {
-        let patience = Duration::from_millis(100);
+        let patience = Duration::from_millis(500);
         let slider = Arc::new(Property::new(5_u32));
         let service = Service::new("Kit").property("slider", Arc::clone(&slider));
         let gateway = Gateway::new().service(service).limits(patient(patience));
@@ -261,7 +261,7 @@ fn a_client_of_http2_that_waits_for_events_is_not_let_go_of() {
                 let frame = events.frame().await.expect("it goes on").unwrap();
                 text += std::str::from_utf8(&frame.into_data().unwrap()).unwrap();
             }
-            tokio::time::sleep(patience * 4).await;
+            tokio::time::sleep(patience * 2).await;
         }
     });
 }

@@ -101,7 +101,7 @@ fn large() -> Method {
 
 fn impatient() -> Limits {
     Limits {
-        patience: Duration::from_millis(200),
+        patience: Duration::from_millis(500),
         ..Limits::default()
     }
 }
