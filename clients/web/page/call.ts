@@ -2,6 +2,7 @@
 
 import { decode } from "../src/rows.js";
 import { amfAnswer, amfCall, type Version } from "./amf.js";
+import { parse, stringify } from "./json.js";
 import { messagePack } from "./message-pack.js";
 import { headers, type Method } from "./services.js";
 import { xmlAnswer, xmlCall } from "./xml.js";
@@ -36,10 +37,10 @@ function rest(id: string, name: string, accept: string, decoder?: (bytes: ArrayB
 }
 
 export const ways: readonly Way[] = [
-    rest("json", "URL, JSON", "application/json", (bytes) => JSON.parse(inText(bytes))),
+    rest("json", "URL, JSON", "application/json", (bytes) => parse(inText(bytes))),
     rest("packed", "URL, packed rows", "application/vnd.tamtam.rows", (bytes) => decode(bytes)),
     rest("jsonl", "URL, JSON lines", "application/jsonl", (bytes) => {
-        return inText(bytes).split("\n").filter(Boolean).map((line) => JSON.parse(line));
+        return inText(bytes).split("\n").filter(Boolean).map(parse);
     }),
     rest("csv", "URL, CSV", "text/csv", (bytes) => ofCsv(inText(bytes))),
     rest("arrow", "URL, Arrow", "application/vnd.apache.arrow.stream"),
@@ -53,7 +54,7 @@ export const ways: readonly Way[] = [
 ];
 
 function ofJsonRpc(bytes: ArrayBuffer): Decoded {
-    const answer = JSON.parse(inText(bytes)) as { result?: unknown; error?: unknown };
+    const answer = parse(inText(bytes)) as { result?: unknown; error?: unknown };
     return answer.error === undefined ? { value: answer.result } : { fault: answer.error };
 }
 
@@ -105,11 +106,11 @@ export function request(method: Method, way: Way, given: Given): Request {
                 path: `rest/${method.service}/${method.name}`,
                 method: "POST",
                 headers: { "Content-Type": "application/json", Accept: way.accept ?? "*/*" },
-                body: JSON.stringify(given),
+                body: stringify(given),
             };
         case "json-rpc": {
             const call = { jsonrpc: "2.0", method: method.full, params: given, id: 1 };
-            return { path: "jsonrpc", method: "POST", headers: { "Content-Type": "application/json" }, body: JSON.stringify(call) };
+            return { path: "jsonrpc", method: "POST", headers: { "Content-Type": "application/json" }, body: stringify(call) };
         }
         case "xml-rpc":
             return { path: "xmlrpc", method: "POST", headers: { "Content-Type": "text/xml" }, body: xmlCall(method.full, places(method, given)) };
@@ -151,7 +152,7 @@ export async function call(method: Method, way: Way, given: Given): Promise<Outc
     let decoded: Decoded | undefined;
     let decodeTime: number | undefined;
     if (!response.ok) {
-        decoded = { fault: contentType.includes("json") ? JSON.parse(inText(bytes)) : inText(bytes) };
+        decoded = { fault: contentType.includes("json") ? parse(inText(bytes)) : inText(bytes) };
     } else if (way.decode !== undefined) {
         const before = performance.now();
         decoded = way.decode(bytes, method.gives);

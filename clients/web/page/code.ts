@@ -74,6 +74,7 @@ export function memberInPython(object: string, name: string): string {
 export function inPython(value: unknown): string {
     if (value === null || value === undefined) return "None";
     if (typeof value === "boolean") return value ? "True" : "False";
+    if (typeof value === "bigint") return String(value);
     if (Array.isArray(value)) return `[${value.map(inPython).join(", ")}]`;
     if (typeof value === "object") {
         return `{${Object.entries(value).map(([name, member]) => `${JSON.stringify(name)}: ${inPython(member)}`).join(", ")}}`;

@@ -3,6 +3,7 @@
 import { bars, type Kind } from "./bars.js";
 import { call, ways, type Given, type Outcome } from "./call.js";
 import { counted, element, framed, milliseconds } from "./dom.js";
+import { stringify } from "./json.js";
 import { headers, Refused, type Method } from "./services.js";
 
 /** An answer in one form, as the server has weighed it. Times are in microseconds of CPU. */
@@ -41,7 +42,7 @@ export async function compared(method: Method, given: Given, progress: (text: st
     const response = await fetch(`page/weigh/${method.service}/${method.name}`, {
         method: "POST",
         headers: headers({ "Content-Type": "application/json" }),
-        body: JSON.stringify(given),
+        body: stringify(given),
         cache: "no-store",
     });
     if (!response.ok) throw new Refused(response.status, await response.text());

@@ -1,6 +1,7 @@
 // The arguments of a call: a field for each, or all of them as JSON.
 
 import { choice, element } from "./dom.js";
+import { integer, parse, stringify } from "./json.js";
 import { typeName, values, type Method, type Schema } from "./services.js";
 
 /** What a reader has typed. */
@@ -37,7 +38,7 @@ export function argumentsOf(method: Method, changed: () => void): Arguments {
     const choose = (way: string): void => {
         if (way === "json" && fields !== undefined) {
             try {
-                text.value = JSON.stringify(readFields(fields), undefined, 1);
+                text.value = stringify(readFields(fields), 1);
             } catch {
                 // What is not finished yet stays in its fields.
             }
@@ -68,7 +69,7 @@ function fieldsOf(method: Method): Field[] | undefined {
 function inputFor(schema: Schema | boolean): Field["input"] {
     const options = values(schema);
     if (options !== undefined) {
-        return element("select", {}, ...options.map((value) => element("option", { value: JSON.stringify(value) }, String(value))));
+        return element("select", {}, ...options.map((value) => element("option", { value: stringify(value) }, String(value))));
     }
     switch (kindOf(schema)) {
         case "boolean":
@@ -116,15 +117,16 @@ function readFields(fields: readonly Field[]): Record<string, unknown> {
 
 function valueOf(field: Field, text: string): unknown {
     const kind = kindOf(field.schema);
-    if (field.input instanceof HTMLSelectElement) return JSON.parse(text);
+    if (field.input instanceof HTMLSelectElement) return parse(text);
     if (kind === "string") return text;
+    if (kind === "integer" && /^\s*[+-]?\d+\s*$/.test(text)) return integer(text.trim().replace("+", ""));
     if (kind === "integer" || kind === "number") {
         const number = Number(text);
         if (text.trim() === "" || Number.isNaN(number)) throw new Error(`${field.name} is a number`);
         return number;
     }
     try {
-        return JSON.parse(text);
+        return parse(text);
     } catch {
         if (kind === undefined) return text;
         throw new Error(`${field.name} is JSON: ${typeName(field.schema)}`);
@@ -134,7 +136,7 @@ function valueOf(field: Field, text: string): unknown {
 function readJson(text: string): unknown[] | Record<string, unknown> {
     let value: unknown;
     try {
-        value = JSON.parse(text.trim() === "" ? "[]" : text);
+        value = parse(text.trim() === "" ? "[]" : text);
     } catch (error) {
         throw new Error(`the arguments are no JSON: ${error instanceof Error ? error.message : String(error)}`);
     }

@@ -1,6 +1,7 @@
 // A subscription: values as they come over a WebSocket, or as events of the server. A connection that is lost is opened again,
 // and goes on behind the last value.
 
+import { parse } from "./json.js";
 import { getToken, headers } from "./services.js";
 
 /** Which values are wanted, in the words of the server. */
@@ -138,7 +139,7 @@ function overSocket(name: string, wish: Wish, place: Place, listener: Listener, 
             if (getToken() !== "") send("authenticate", "authenticate", { bearer: getToken() });
             send("subscribe", "subscribe", { name, ...goingOn(wish, place) });
         });
-        socket.addEventListener("message", (event: MessageEvent<string>) => hear(JSON.parse(event.data) as Said));
+        socket.addEventListener("message", (event: MessageEvent<string>) => hear(parse(event.data) as Said));
         socket.addEventListener("close", ({ code, reason }) => {
             end.removeEventListener("abort", leave);
             if (!end.aborted && FINAL_CODES.includes(code)) reject(new Ended(`The server has closed the connection: ${reason || `code ${code}`}.`));
@@ -177,7 +178,7 @@ async function overEvents(name: string, wish: Wish, place: Place, listener: List
             const [run, number] = (fields.get("id") ?? "").split(".");
             place.run = run;
             place.number = Number(number);
-            const value: unknown = JSON.parse(data);
+            const value = parse(data);
             listener.came(wish.policy === "batches" ? (value as unknown[]) : [value], place.number, missed);
             missed = 0;
         }

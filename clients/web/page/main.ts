@@ -5,6 +5,7 @@ import { call, ways, type Given, type Outcome, type Way } from "./call.js";
 import { compared } from "./compare.js";
 import { byId, counted, element, milliseconds, say } from "./dom.js";
 import { argumentsOf } from "./form.js";
+import { stringify } from "./json.js";
 import { linkView } from "./link.js";
 import { described, Refused, setToken, typeName, type Link, type Method, type Service } from "./services.js";
 import { shown } from "./show.js";
@@ -191,7 +192,7 @@ function methodView(method: Method): HTMLElement {
 /** What it takes, what it gives, whether it changes something. */
 function signature(method: Method): HTMLElement {
     const schema = (name: string, value: unknown): HTMLElement =>
-        element("details", {}, element("summary", {}, `${name} in JSON Schema`), element("pre", { tabindex: 0 }, JSON.stringify(value, undefined, 2)));
+        element("details", {}, element("summary", {}, `${name} in JSON Schema`), element("pre", { tabindex: 0 }, stringify(value, 2)));
     const changes = method.safe ? "changes nothing; a GET may call it" : "may change something; called by POST alone";
     return element(
         "div",

@@ -1,5 +1,7 @@
 // What there is to call, as the server describes it.
 
+import { parse, stringify } from "./json.js";
+
 /** A type in JSON Schema, as far as the page reads it. */
 export interface Schema {
     readonly type?: string | readonly string[];
@@ -88,7 +90,7 @@ export class Refused extends Error {
 export async function ask(path: string): Promise<unknown> {
     const response = await fetch(path, { headers: headers(), cache: "no-store" });
     if (!response.ok) throw new Refused(response.status, await response.text());
-    return response.json();
+    return parse(await response.text());
 }
 
 /** What the server describes. */
@@ -113,7 +115,7 @@ interface Told extends Omit<Service, "methods" | "publications"> {
 export function typeName(schema: Schema | boolean | undefined): string {
     if (schema === undefined || typeof schema === "boolean") return "anything";
     const options = values(schema);
-    if (options !== undefined) return options.map((value) => JSON.stringify(value)).join(" | ");
+    if (options !== undefined) return options.map((value) => stringify(value)).join(" | ");
     const parts = schema.anyOf ?? schema.oneOf;
     if (parts !== undefined) return parts.map(typeName).join(" | ");
     if (schema.prefixItems !== undefined) return `[${schema.prefixItems.map(typeName).join(", ")}]`;

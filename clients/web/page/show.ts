@@ -2,6 +2,7 @@
 
 import { Rows } from "../src/rows.js";
 import { choice, counted, element, framed } from "./dom.js";
+import { stringify } from "./json.js";
 import type { Outcome } from "./call.js";
 
 /** Rows that are shown at a time. */
@@ -46,7 +47,7 @@ function asTable(value: unknown): Table | undefined {
         const rows = value;
         let part: readonly Record<string, unknown>[] | undefined;
         const names = [...new Set(rows.fields.map((field) => field.name))];
-        return { names, length: rows.length, cell: (row, name) => (part ??= rows.toJSON())[row]?.[name] };
+        return { names, length: rows.length, cell: (row, name) => (part ??= ofRows(rows))[row]?.[name] };
     }
     if (!Array.isArray(value) || value.length === 0) return undefined;
     const isObject = (item: unknown): item is Record<string, unknown> => typeof item === "object" && item !== null && !Array.isArray(item);
@@ -64,7 +65,7 @@ function tableOf(table: Table): HTMLElement {
         for (let row = shownRows; row < end; row++) {
             const cells = table.names.map((name) => {
                 const value = table.cell(row, name);
-                const isNumber = typeof value === "number";
+                const isNumber = typeof value === "number" || typeof value === "bigint";
                 return element("td", { class: isNumber ? "number" : value === null ? "null" : undefined }, inCell(value));
             });
             body.append(element("tr", {}, element("th", { scope: "row" }, counted(row + 1)), ...cells));
@@ -83,8 +84,7 @@ function tableOf(table: Table): HTMLElement {
 function inCell(value: unknown): string {
     if (value === null || value === undefined) return "null";
     if (value instanceof Date || value instanceof Uint8Array) return inText(value);
-    const inside = (_: string, value: unknown): unknown => (value instanceof Uint8Array ? inText(value) : value);
-    return typeof value === "object" ? JSON.stringify(value, inside) : String(value);
+    return typeof value === "object" ? stringify(value, undefined, (inside) => (inside instanceof Uint8Array ? inText(inside) : inside)) : String(value);
 }
 
 /** A date as ISO 8601 has it, and bytes in Base64, as the server's JSON has both. */
@@ -95,7 +95,19 @@ function inText(value: Date | Uint8Array): string {
 }
 
 function plain(value: unknown): unknown {
-    return value instanceof Rows ? value.toJSON() : value;
+    return value instanceof Rows ? ofRows(value) : value;
+}
+
+/** The rows as objects, whose integers are bigints where JSON would have text in their place. */
+export function ofRows(rows: Rows): Record<string, unknown>[] {
+    const objects: Record<string, unknown>[] = rows.toJSON();
+    for (const column of rows.columns) {
+        const { name, kind } = column.field;
+        const isInteger = kind.type === "i64" || kind.type === "u64";
+        if (!isInteger || column.values instanceof Float64Array || rows.column(name) !== column) continue;
+        objects.forEach((object, row) => (object[name] = column.get(row)));
+    }
+    return objects;
 }
 
 /** A value with its name; what it holds is made when it is opened. */
@@ -124,7 +136,7 @@ function branch(name: string, value: unknown, open = false): HTMLElement {
 }
 
 function leaf(value: unknown): HTMLElement {
-    const kind = value === null || value === undefined ? "null" : typeof value;
+    const kind = value === null || value === undefined ? "null" : typeof value === "bigint" ? "number" : typeof value;
     const text = typeof value === "string" ? JSON.stringify(value) : value instanceof Date || value instanceof Uint8Array ? inText(value) : String(value);
     return element("span", { class: `value ${kind}` }, text);
 }

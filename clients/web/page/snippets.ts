@@ -2,6 +2,7 @@
 
 import { places, request, type Given, type Way } from "./call.js";
 import { base, codeView, inPython, memberInPython, quoted, withToken, type Code } from "./code.js";
+import { asDouble, holdsBigint, stringify } from "./json.js";
 import { getToken, type Method } from "./services.js";
 
 type Write = (method: Method, way: Way, given: Given, base: string) => string;
@@ -27,7 +28,7 @@ export function snippets(method: Method, current: () => { way: Way; given: Given
     });
 }
 
-function curl(method: Method, way: Way, given: Given, base: string): string {
+export function curl(method: Method, way: Way, given: Given, base: string): string {
     const asked = request(method, way, given);
     const parts = [`curl ${quoted(base + asked.path)}`];
     for (const [name, value] of Object.entries(withToken(asked.headers))) parts.push(`-H ${quoted(`${name}: ${value}`)}`);
@@ -41,11 +42,21 @@ function curl(method: Method, way: Way, given: Given, base: string): string {
     return parts.join(" \\\n  ");
 }
 
+/** Python's library writes no integers of more than 32 bits, and reads them. */
+const LONG_IN_XML_RPC = 'xmlrpc.client.Marshaller.dispatch[int] = lambda self, value, write: write(f"<value><i8>{value}</i8></value>")';
+
+/** Whether a value is an integer of more than 32 bits, or holds one. */
+function isLong(value: unknown): boolean {
+    if (typeof value === "object" && value !== null) return Object.values(value).some(isLong);
+    return typeof value === "bigint" || (Number.isInteger(value) && Math.abs(value as number) >= 2 ** 31);
+}
+
 export function python(method: Method, way: Way, given: Given, base: string): string {
     if (way.protocol === "xml-rpc") {
         const args = places(method, given).map(inPython).join(", ");
         const token = getToken() === "" ? "" : ', headers=[("Authorization", "Bearer TOKEN")]';
-        return `import xmlrpc.client\n\nserver = xmlrpc.client.ServerProxy(${inPython(`${base}xmlrpc`)}, allow_none=True${token})\nprint(${memberInPython("server", method.full)}(${args}))`;
+        const long = isLong(places(method, given)) ? `${LONG_IN_XML_RPC}\n` : "";
+        return `import xmlrpc.client\n\n${long}server = xmlrpc.client.ServerProxy(${inPython(`${base}xmlrpc`)}, allow_none=True${token})\nprint(${memberInPython("server", method.full)}(${args}))`;
     }
     if (way.protocol === "amf") {
         const args = places(method, given).map(inPython).join(", ");
@@ -75,11 +86,14 @@ export function python(method: Method, way: Way, given: Given, base: string): st
     return lines.join("\n");
 }
 
-function javascript(method: Method, way: Way, given: Given, base: string): string {
+export function javascript(method: Method, way: Way, given: Given, base: string): string {
     const asked = request(method, way, given);
+    const hasBigint = holdsBigint(given);
     const body =
         typeof asked.body === "string" && way.protocol !== "xml-rpc"
-            ? `JSON.stringify(${JSON.stringify(JSON.parse(asked.body))})`
+            ? hasBigint
+                ? JSON.stringify(asked.body)
+                : `JSON.stringify(${asked.body})`
             : asked.body instanceof Uint8Array
               ? `new Uint8Array([${asked.body.join(", ")}])`
               : JSON.stringify(asked.body);
@@ -93,6 +107,8 @@ function javascript(method: Method, way: Way, given: Given, base: string): strin
     if (way.id === "packed") {
         lines.unshift('import { decode } from "@tamtam/web";', "");
         lines.push("const rows = decode(await response.arrayBuffer());", "for (const row of rows) console.log(row);");
+    } else if (hasBigint && (way.id === "json" || way.id === "json-rpc")) {
+        lines.push("// JSON.parse rounds integers beyond 2^53; the text has all their digits.", "console.log(await response.text());");
     } else if (way.id === "json") lines.push("console.log(await response.json());");
     else if (way.id === "json-rpc") lines.push("const { result, error } = await response.json();", "console.log(error ?? result);");
     else if (["jsonl", "csv", "xml-rpc"].includes(way.id)) lines.push("console.log(await response.text());");
@@ -100,9 +116,15 @@ function javascript(method: Method, way: Way, given: Given, base: string): strin
     return lines.join("\n");
 }
 
+/** A value of which ActionScript has each digit. */
+function asNumber(value: unknown): unknown {
+    if (typeof value === "bigint") asDouble(value, "ActionScript");
+    return value;
+}
+
 /** Flash and Flex speak AMF, whatever is chosen above. */
-function actionscript(method: Method, _way: Way, given: Given, base: string): string {
-    const args = places(method, given).map((value) => `, ${JSON.stringify(value)}`);
+export function actionscript(method: Method, _way: Way, given: Given, base: string): string {
+    const args = places(method, given).map((value) => `, ${stringify(value, undefined, asNumber)}`);
     const token = getToken() === "" ? "" : "\n// The token cannot be sent from here: use addHeader(\"Credentials\", false, {userid: .., password: ..}).";
     return `import flash.net.NetConnection;
 import flash.net.Responder;

@@ -1,6 +1,7 @@
 // A topic or property: its subscription, the newest values, and how many came and were missed.
 
 import { choice, counted, element, framed } from "./dom.js";
+import { stringify } from "./json.js";
 import { subscribe, type State, type Transport, type Wish } from "./live.js";
 import { typeName, type Publication } from "./services.js";
 import { subscriptionSnippets } from "./subscription-snippets.js";
@@ -87,7 +88,7 @@ export function publicationView(publication: Publication, about: string): { node
                 "details",
                 {},
                 element("summary", {}, "Its values in JSON Schema"),
-                element("pre", { tabindex: 0 }, JSON.stringify(publication.gives, undefined, 2)),
+                element("pre", { tabindex: 0 }, stringify(publication.gives, 2)),
             ),
         ),
         element("form", { class: "call", submit }, form.node, element("div", { class: "buttons" }, button)),
@@ -242,11 +243,11 @@ function row({ number, time, value }: Came, columns: readonly string[] | undefin
         {},
         element("th", { scope: "row" }, counted(number)),
         element("td", { class: "number" }, time.toISOString().slice(11, 23)),
-        ...cells.map((cell) => element("td", { class: typeof cell === "number" ? "number" : undefined }, inCell(cell))),
+        ...cells.map((cell) => element("td", { class: typeof cell === "number" || typeof cell === "bigint" ? "number" : undefined }, inCell(cell))),
     );
 }
 
 function inCell(value: unknown): string {
-    const text = typeof value === "string" ? value : (JSON.stringify(value) ?? "");
+    const text = typeof value === "string" ? value : value === undefined ? "" : stringify(value);
     return text.length > MOST_CHARACTERS ? `${text.slice(0, MOST_CHARACTERS)} …` : text;
 }

@@ -1,5 +1,7 @@
 // XML-RPC: a call out of JSON, and values out of an answer.
 
+import { integer } from "./json.js";
+
 /** The body of a call. XML-RPC has arguments by their places alone. */
 export function xmlCall(method: string, args: readonly unknown[]): string {
     const params = args.map((value) => `<param>${written(value)}</param>`).join("");
@@ -14,8 +16,12 @@ function written(value: unknown): string {
     const inner = ((): string => {
         if (value === null || value === undefined) return "<nil/>";
         if (typeof value === "boolean") return `<boolean>${value ? 1 : 0}</boolean>`;
+        if (typeof value === "bigint") {
+            if (BigInt.asIntN(64, value) !== value) throw new Error(`XML-RPC has integers of 64 bits, and ${value} is longer`);
+            return `<i8>${value}</i8>`;
+        }
         if (typeof value === "number") {
-            if (!Number.isInteger(value)) return `<double>${value}</double>`;
+            if (!Number.isSafeInteger(value)) return `<double>${value}</double>`;
             return Math.abs(value) < 2 ** 31 ? `<int>${value}</int>` : `<i8>${value}</i8>`;
         }
         if (typeof value === "string") return `<string>${escaped(value)}</string>`;
@@ -55,6 +61,7 @@ function read(value: Element | undefined): unknown {
         case "i4":
         case "int":
         case "i8":
+            return /^\s*[+-]?\d+\s*$/.test(text) ? integer(text.trim().replace("+", "")) : Number(text);
         case "double":
             return Number(text);
         case "array":

@@ -106,6 +106,28 @@ await test("the same values go out and come back in each protocol", narrow, asyn
     await page.getByLabel("Code", { exact: true }).getByText("The call cannot be written: AMF3 has no members").waitFor();
 });
 
+await test("integers keep all their digits in each protocol that has them", wide, async (page) => {
+    const digits = "9007199254740993";
+    for (const way of ["URL, JSON", "URL, MessagePack", "JSON-RPC", "XML-RPC"]) {
+        await page.getByLabel("value", { exact: true }).fill(`[{"n": ${digits}}]`);
+        await page.getByLabel("Protocol and form").selectOption(way);
+        await page.locator("#answer").evaluate((answer) => answer.replaceChildren());
+        await page.getByRole("button", { name: "Call", exact: true }).click();
+        const cell = page.getByRole("region", { name: "The rows of the answer" }).locator("tbody td").first();
+        await cell.waitFor();
+        assert.equal(await cell.textContent(), digits, way);
+        await page.getByRole("radio", { name: "Tree" }).check();
+        await page.locator(".tree").getByText("0 1 members").click();
+        await page.locator(".tree").getByText(`n: ${digits}`).waitFor();
+        assert.ok(((await page.getByLabel("Code", { exact: true }).textContent()) ?? "").includes(digits), way);
+    }
+    for (const way of ["AMF0", "AMF3"]) {
+        await page.getByLabel("Protocol and form").selectOption(way);
+        await page.getByRole("button", { name: "Call", exact: true }).click();
+        await page.locator(".status.failed").getByText("AMF has doubles alone").waitFor();
+    }
+});
+
 await test("values of any kind are typed as JSON, and shown as a tree", narrow, async (page) => {
     await page.getByLabel("value", { exact: true }).fill('{"a": [1, {"b": null}], "<b>": "<script>alert(1)</script>"}');
     await page.getByRole("button", { name: "Call", exact: true }).click();

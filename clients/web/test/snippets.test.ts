@@ -28,7 +28,7 @@ class Handler(SimpleXMLRPCRequestHandler):
 server = SimpleXMLRPCServer(("127.0.0.1", 0), requestHandler=Handler, logRequests=False)
 class Named:
     def _dispatch(self, method, params):
-        return [method, *params]
+        return [method, *map(repr, params)]
 server.register_instance(Named())
 print(server.server_address[1], flush=True)
 server.serve_forever()
@@ -40,9 +40,10 @@ test("each name of a method is called from Python", { skip: hasPython ? false : 
         const [port] = (await createInterface({ input: program.stdout })[Symbol.asyncIterator]().next()).value.split("\n");
         for (const name of ["list", "raise", "a-b", "None", "x_1", "2nd", "class"]) {
             for (const service of ["Kit", "in", "Kit.v-2"]) {
-                const code = python(method(service, name), way("xml-rpc"), [1.5], `http://127.0.0.1:${port}/`);
+                // The last two have more than the 32 bits that the library writes.
+                const code = python(method(service, name), way("xml-rpc"), [1.5, 2 ** 31, [9_007_199_254_740_993n]], `http://127.0.0.1:${port}/`);
                 const ran = spawnSync("python3", ["-c", code], { encoding: "utf8" });
-                assert.equal(ran.stdout, `['${service}.${name}', 1.5]\n`, `${code}\n${ran.stderr}`);
+                assert.equal(ran.stdout, `['${service}.${name}', '1.5', '2147483648', '[9007199254740993]']\n`, `${code}\n${ran.stderr}`);
             }
         }
     } finally {

@@ -1,6 +1,7 @@
 // Values of AMF0, as this server writes them, and of what JSON has.
 
 import { Amf3Reader } from "./amf3.js";
+import { asDouble } from "../json.js";
 import { Input, Known, setMember } from "./input.js";
 import type { Output } from "./output.js";
 
@@ -93,6 +94,7 @@ export function writeAmf0(value: unknown, out: Output): void {
     if (value === null || value === undefined) out.u8(5);
     else if (typeof value === "boolean") out.u8(1).u8(value ? 1 : 0);
     else if (typeof value === "number") out.u8(0).f64(value);
+    else if (typeof value === "bigint") out.u8(0).f64(asDouble(value, "AMF"));
     else if (typeof value === "string") {
         const bytes = new TextEncoder().encode(value);
         if (bytes.length > 0xffff) out.u8(12).u32(bytes.length).raw(bytes);

@@ -1,5 +1,6 @@
 // Values of AMF3, as a table and a call have them: read with all that this server writes, written of what JSON has.
 
+import { asDouble } from "../json.js";
 import { Input, Known, setMember } from "./input.js";
 import type { Output } from "./output.js";
 
@@ -213,7 +214,8 @@ export function writeAmf3(value: unknown, out: Output): void {
         const isInteger = Number.isInteger(value) && value >= LEAST_INTEGER && value <= MOST_INTEGER && !Object.is(value, -0);
         if (isInteger) out.u8(INTEGER).u29(value);
         else out.u8(DOUBLE).f64(value);
-    } else if (typeof value === "string") {
+    } else if (typeof value === "bigint") out.u8(DOUBLE).f64(asDouble(value, "AMF"));
+    else if (typeof value === "string") {
         out.u8(STRING);
         text(value, out);
     } else if (Array.isArray(value)) {
