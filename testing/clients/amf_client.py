@@ -18,6 +18,37 @@ class Tile:
 
 pyamf.register_class(Tile, "com.example.Tile")
 
+
+class Circle:
+    def __init__(self, radius=None):
+        self.radius = radius
+
+
+class Square:
+    def __init__(self, side=None):
+        self.side = side
+
+
+class Place:
+    """A class that writes itself."""
+
+    class __amf__:
+        external = True
+
+    def __init__(self, x=None, label=None):
+        self.x, self.label = x, label
+
+    def __readamf__(self, stream):
+        self.x, self.label = stream.readInt(), stream.readObject()
+
+    def __writeamf__(self, stream):
+        stream.writeInt(self.x)
+        stream.writeObject(self.label)
+
+
+for own in (Circle, Square, Place):
+    pyamf.register_class(own, "com.example." + own.__name__)
+
 common = [
     None, True, False, 0.5, -1.0, 1e300, "", "é", "x" * 70_000, [], [1.5, ["a", None]], {"a": {"b": [0.5]}},
     datetime.datetime(2007, 1, 2, 3, 4, 5), pyamf.Undefined,
@@ -44,6 +75,23 @@ for version in (pyamf.AMF0, pyamf.AMF3):
     mixed = echo(pyamf.MixedArray(a=1.5, b="x"))
     assert isinstance(mixed, pyamf.MixedArray) and mixed["a"] == 1.5, mixed
 
+    # Types of the server that are classes.
+    shapes = client.getService("Shapes")
+    circle, square = shapes.grow(Circle(1.5), 3.0), shapes.grow(Square(0.5), 3.0)
+    assert isinstance(circle, Circle) and circle.radius == 4.5, circle
+    assert isinstance(square, Square) and square.side == 1.5, square
+    try:
+        shapes.grow(Tile(x=1.5), 2.0)
+        raise AssertionError("no fault")
+    except RemotingError as fault:
+        assert "no variant" in str(fault), fault
+    if version == pyamf.AMF3:
+        for x in (5, -5, 2**31 - 10):
+            place = shapes.shift(Place(x, "hé"), 3)
+            assert isinstance(place, Place) and (place.x, place.label) == (x + 3, "hé"), place
+        place = echo([Place(7, None)])[0]
+        assert isinstance(place, Place) and (place.x, place.label) == (7, None), place
+
     tiles = client.getService("Tiles").list("palette")
     rows = list(tiles) if version == pyamf.AMF3 else tiles.items
     assert len(rows) == 1000, len(rows)
@@ -66,4 +114,4 @@ for version in (pyamf.AMF0, pyamf.AMF3):
     second = client.addRequest("Echo.echo", "two")
     answers = client.execute()
     assert (answers[first.id].body, answers[second.id].body) == ("one", "two")
-print("Py3AMF:", counted, "values, typed objects, tables, faults, packets of two calls, in both versions")
+print("Py3AMF:", counted, "values, typed objects, those of the server's classes, tables, faults, packets of two calls, in both versions")

@@ -7,6 +7,7 @@ use serde::Serialize;
 use tamtam_rows::Rows;
 
 use crate::exchange::{self, Source};
+use crate::value::ClassNames;
 use crate::{CachedRows, Fault, RowStream, Typed, Value};
 
 /// What a method gives back, before a protocol writes it.
@@ -46,13 +47,23 @@ impl Answer {
             Answer::Rows(rows) => Ok(rows.into()),
             Answer::Cached(table) => Ok(table.rows().clone().into()),
             Answer::Stream(stream) => Ok(stream.gather().await?.into()),
-            Answer::Typed(typed) => {
-                let value = typed.to_value()?;
-                exchange::known(|| Source::Value(value.clone()));
-                Ok(value)
-            }
+            Answer::Typed(typed) => known(typed.to_value()?),
         }
     }
+
+    /// The same; a struct of a class is an object of it.
+    pub(crate) async fn into_objects(self, classes: &ClassNames) -> Result<Value, Fault> {
+        match self {
+            Answer::Typed(typed) => known(typed.to_objects(classes)?),
+            other => other.into_value().await,
+        }
+    }
+}
+
+/// What serde has written, which is looked at where the answer is.
+fn known(value: Value) -> Result<Value, Fault> {
+    exchange::known(|| Source::Value(value.clone()));
+    Ok(value)
 }
 
 impl fmt::Debug for Answer {

@@ -1,8 +1,10 @@
 //! The arguments of a call.
 
+use std::sync::Arc;
+
 use serde::de::DeserializeOwned;
 
-use crate::value::{Members, Reading, read_arguments};
+use crate::value::{ClassNames, Members, Reading, read_arguments};
 use crate::{Fault, Value};
 
 /// The arguments of a call, by their places or by their names.
@@ -25,7 +27,10 @@ use crate::{Fault, Value};
 #[derive(Clone, Debug, PartialEq)]
 pub struct Arguments {
     values: Value,
-    reading: Reading,
+    /// A text may be the number that it spells.
+    of_texts: bool,
+    /// The types that are classes, where the protocol has those.
+    classes: Option<Arc<ClassNames>>,
 }
 
 impl Arguments {
@@ -33,7 +38,8 @@ impl Arguments {
     pub fn positional(values: impl IntoIterator<Item = Value>) -> Arguments {
         Arguments {
             values: Value::List(values.into_iter().collect()),
-            reading: Reading::Strict,
+            of_texts: false,
+            classes: None,
         }
     }
 
@@ -41,7 +47,8 @@ impl Arguments {
     pub fn named(values: impl IntoIterator<Item = (String, Value)>) -> Arguments {
         Arguments {
             values: Value::Map(values.into_iter().collect()),
-            reading: Reading::Strict,
+            of_texts: false,
+            classes: None,
         }
     }
 
@@ -54,8 +61,15 @@ impl Arguments {
     pub(crate) fn of_query(values: Members) -> Arguments {
         Arguments {
             values: Value::Map(values),
-            reading: Reading::OfTexts,
+            of_texts: true,
+            classes: None,
         }
+    }
+
+    /// The same, where structs are classes.
+    pub(crate) fn with_classes(self, classes: &Arc<ClassNames>) -> Arguments {
+        let classes = Some(Arc::clone(classes));
+        Arguments { classes, ..self }
     }
 
     /// Takes the argument of this name out, or the first one if they have no names.
@@ -80,7 +94,11 @@ impl Arguments {
     /// # Errors
     /// If they are not of that type.
     pub fn read<T: DeserializeOwned>(self) -> Result<T, Fault> {
-        read_arguments(self.values, self.reading)
+        let reading = Reading {
+            of_texts: self.of_texts,
+            classes: self.classes.as_deref(),
+        };
+        read_arguments(self.values, reading)
             .map_err(|error| Fault::arguments(format!("the arguments: {error}")))
     }
 }

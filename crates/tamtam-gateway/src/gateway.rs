@@ -21,8 +21,8 @@ use crate::service::check_name;
 use crate::sessions::Sessions;
 use crate::web_policy::WebPolicy;
 use crate::{
-    AmfRows, Answer, Arguments, Caller, Fault, FaultKind, Limits, LinkRoot, Method, Publication,
-    Service, Value,
+    AmfClasses, AmfRows, Answer, Arguments, Caller, Fault, FaultKind, Limits, LinkRoot, Method,
+    Publication, Service, Value,
 };
 
 /// The services of a program, to be called by whatever protocol a client speaks.
@@ -53,6 +53,7 @@ pub struct Gateway {
     pub(crate) web: WebPolicy,
     pub(crate) compression: Threshold,
     pub(crate) amf_rows: AmfRows,
+    pub(crate) amf_classes: AmfClasses,
     /// Whether the service browser is at `/`.
     pub(crate) has_page: bool,
     /// One call in so many is looked at; none if it is 0.
@@ -159,6 +160,13 @@ impl Gateway {
     #[must_use]
     pub fn amf_rows(mut self, form: AmfRows) -> Gateway {
         self.amf_rows = form;
+        self
+    }
+
+    /// With these classes of AMF for the types of methods, in place of those that were named before.
+    #[must_use]
+    pub fn amf_classes(mut self, classes: AmfClasses) -> Gateway {
+        self.amf_classes = classes;
         self
     }
 

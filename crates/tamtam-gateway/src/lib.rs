@@ -18,12 +18,13 @@
 // | 4 | json, method | JSON without a step between; what a method takes and gives |
 // | 3 | answer, metrics | what comes back, what is counted |
 // | 2 | arguments, caller, row_stream, typed, work | what is asked, who asks; a table part by part, what serde writes; what a method has spent its time on |
-// | 1 | exchange, fault, head_timer, lasting, under_way, unsent | what is measured of a request; what went wrong, as a client is told; by when a head has come; what outlives a request; which requests a connection has; which answers have not gone |
+// | 1 | amf_classes, exchange, fault, head_timer, lasting, under_way, unsent | types that are classes of AMF; what is measured of a request; what went wrong, as a client is told; by when a head has come; what outlives a request; which requests a connection has; which answers have not gone |
 // | 0 | accept_failure, admission, amf_rows, branch, cached_rows, content_type, head, limits, link_meter, patient, place, sessions, value, web_policy | values between protocols; what is at a path; who may begin; what an error of accept says; the heads of requests and of answers; one future among those of a task; what is allowed |
 
 mod accept_failure;
 mod admission;
 mod advice;
+mod amf_classes;
 mod amf_rows;
 mod answer;
 mod arguments;
@@ -73,6 +74,7 @@ mod web_socket;
 mod weigh;
 mod work;
 
+pub use amf_classes::AmfClasses;
 pub use amf_rows::AmfRows;
 pub use answer::{Answer, AsItIs, BySerde, IntoAnswer};
 pub use arguments::Arguments;
@@ -92,6 +94,9 @@ pub use service::Service;
 pub use typed::Typed;
 pub use value::{Array, Dictionary, Items, Members, Object, ReadError, Value, Vector, WriteError};
 pub use work::Work;
+
+/// The crate of AMF, whose types the functions of [`AmfClasses::externalizable`] take.
+pub use tamtam_amf as amf;
 
 /// The crate whose configuration [`Server::tls`] takes.
 #[cfg(feature = "tls")]

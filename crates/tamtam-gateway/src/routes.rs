@@ -83,7 +83,7 @@ impl Routes {
         let measuring = Arc::new(Measuring {
             tells_times: gateway.has_page && is_own,
             advisor: (one_in > 0 && is_own)
-                .then(|| Advisor::start(one_in, threshold))
+                .then(|| Advisor::start(one_in, threshold, gateway.amf_classes.clone()))
                 .flatten(),
         });
         Arc::new(Routes { shared, measuring })

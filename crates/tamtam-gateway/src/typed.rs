@@ -6,6 +6,7 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use serde::Serialize;
 
 use crate::fault::not_carried;
+use crate::value::ClassNames;
 use crate::{Fault, FaultKind, Value, WriteError};
 
 /// What serde writes, kept until it is known in which form.
@@ -28,7 +29,7 @@ pub struct Typed(Box<dyn InEachForm>);
 trait InEachForm: Send {
     fn write_json(&self, out: &mut Vec<u8>) -> Result<(), Fault>;
     fn write_message_pack(&self, out: &mut Vec<u8>) -> Result<(), Fault>;
-    fn to_value(&self) -> Result<Value, WriteError>;
+    fn to_value(&self, classes: Option<&ClassNames>) -> Result<Value, WriteError>;
 }
 
 impl<T: Serialize + Send> InEachForm for T {
@@ -40,8 +41,11 @@ impl<T: Serialize + Send> InEachForm for T {
         rmp_serde::encode::write_named(out, self).map_err(not_carried)
     }
 
-    fn to_value(&self) -> Result<Value, WriteError> {
-        Value::of(self)
+    fn to_value(&self, classes: Option<&ClassNames>) -> Result<Value, WriteError> {
+        match classes {
+            Some(classes) => Value::of_classes(self, classes),
+            None => Value::of(self),
+        }
     }
 }
 
@@ -74,7 +78,16 @@ impl Typed {
     /// # Errors
     /// If the type refuses or panics, a key is no text, or an integer has more than 64 bits.
     pub fn to_value(&self) -> Result<Value, Fault> {
-        let value = || self.0.to_value();
+        self.value_of(None)
+    }
+
+    /// It as a value; a struct of a class is an object of it.
+    pub(crate) fn to_objects(&self, classes: &ClassNames) -> Result<Value, Fault> {
+        self.value_of(Some(classes))
+    }
+
+    fn value_of(&self, classes: Option<&ClassNames>) -> Result<Value, Fault> {
+        let value = || self.0.to_value(classes);
         guarded(|| value().map_err(|error| Fault::of(FaultKind::NotCarried, error.to_string())))
     }
 }

@@ -10,7 +10,7 @@ use crate::exchange::{Source, thread_cpu};
 use crate::protocol::rest::Form;
 use crate::protocol::{amf, xml_rpc};
 use crate::value::View;
-use crate::{AmfRows, Fault, Limits, Value, json};
+use crate::{AmfClasses, AmfRows, Fault, Limits, Value, json};
 
 /// An answer in one form.
 #[derive(Clone, Debug)]
@@ -76,7 +76,7 @@ impl Scale {
     }
 
     /// The answer in each form that carries it.
-    pub(crate) fn weigh(&self, kind: CompressionKind) -> Vec<Weighed> {
+    pub(crate) fn weigh(&self, kind: CompressionKind, classes: &AmfClasses) -> Vec<Weighed> {
         let compression = Compression {
             threshold_bytes: 0,
             ..Compression::new(kind)
@@ -85,7 +85,7 @@ impl Scale {
             .into_iter()
             .filter_map(|form| {
                 let begun = thread_cpu();
-                let body = self.encoded(form)?.ok()?;
+                let body = self.encoded(form, classes)?.ok()?;
                 let encoded = thread_cpu();
                 let bytes = body.len();
                 let compressed = compression.compress(body).ok()?;
@@ -101,13 +101,13 @@ impl Scale {
     }
 
     /// The bytes in a form; nothing if that is for tables alone, and this is none.
-    fn encoded(&self, form: &str) -> Option<Result<Vec<u8>, Fault>> {
+    fn encoded(&self, form: &str, classes: &AmfClasses) -> Option<Result<Vec<u8>, Fault>> {
         let of_table = |form: Form| self.rows.as_ref().map(|rows| form.encode(rows));
         let of_any = |form: Form| match &self.value {
             Value::Rows(rows) => form.encode(rows),
             value => form.encode_value(value),
         };
-        let amf = |version, rows| Some(amf::weighed::answer(&self.value, version, rows));
+        let amf = |version, rows| Some(amf::weighed::answer(&self.value, version, rows, classes));
         match form {
             "json" => Some(of_any(Form::Json)),
             "msgpack" => Some(of_any(Form::MessagePack)),

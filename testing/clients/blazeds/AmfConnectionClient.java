@@ -16,6 +16,10 @@ import flex.messaging.messages.Message;
 import flex.messaging.messages.RemotingMessage;
 import java.io.ByteArrayInputStream;
 import java.io.ByteArrayOutputStream;
+import java.io.Externalizable;
+import java.io.IOException;
+import java.io.ObjectInput;
+import java.io.ObjectOutput;
 import java.nio.charset.StandardCharsets;
 import java.util.ArrayList;
 import java.util.Arrays;
@@ -49,6 +53,37 @@ public final class AmfConnectionClient {
 
         public void setColor(String color) {
             this.color = color;
+        }
+    }
+
+    /** Types of the server that are classes. */
+    public static final class Circle {
+        private double radius;
+
+        public double getRadius() {
+            return radius;
+        }
+
+        public void setRadius(double radius) {
+            this.radius = radius;
+        }
+    }
+
+    /** One that writes itself. */
+    public static final class Place implements Externalizable {
+        private int x;
+        private Object label;
+
+        @Override
+        public void writeExternal(ObjectOutput out) throws IOException {
+            out.writeInt(x);
+            out.writeObject(label);
+        }
+
+        @Override
+        public void readExternal(ObjectInput in) throws IOException, ClassNotFoundException {
+            x = in.readInt();
+            label = in.readObject();
         }
     }
 
@@ -88,7 +123,9 @@ public final class AmfConnectionClient {
 
     public static void main(String[] arguments) throws Exception {
         String url = arguments[0] + "/amf";
-        AMFConnection.registerAlias("com.example.Tile", Tile.class.getName());
+        for (Class<?> type : Arrays.asList(Tile.class, Circle.class, Place.class)) {
+            AMFConnection.registerAlias("com.example." + type.getSimpleName(), type.getName());
+        }
         for (int version : new int[] {MessageIOConstants.AMF0, MessageIOConstants.AMF3}) {
             try {
                 version(url, version);
@@ -160,6 +197,15 @@ public final class AmfConnectionClient {
         Tile back = (Tile) connection.call("Echo.echo", tile);
         check(back.getX() == 1.5 && back.getColor().equals("ff8800"), "another tile");
 
+        Circle grown = (Circle) connection.call("Shapes.grow", circle(1.5), 3.0);
+        check(grown.getRadius() == 4.5, "another circle: " + grown.getRadius());
+        if (isNew) {
+            for (int x : new int[] {5, -5, Integer.MAX_VALUE - 10}) {
+                place(x + 3, connection.call("Shapes.shift", place(x), 3));
+            }
+            place(7, list(connection.call("Echo.echo", new Object[] {Arrays.asList(place(7))})).get(0));
+        }
+
         table(connection.call("Tiles.list", "palette"), isNew);
 
         try {
@@ -183,6 +229,26 @@ public final class AmfConnectionClient {
         same("/c/onResult", answers.get(2).getTargetURI());
         same(2.5, answers.get(2).getData());
         connection.close();
+    }
+
+    private static Circle circle(double radius) {
+        Circle circle = new Circle();
+        circle.setRadius(radius);
+        return circle;
+    }
+
+    private static Place place(int x) {
+        Place place = new Place();
+        place.x = x;
+        place.label = "hé";
+        return place;
+    }
+
+    private static void place(int x, Object back) {
+        check(back instanceof Place, show(back) + " is no place");
+        Place place = (Place) back;
+        check(place.x == x && "hé".equals(place.label), "another place: " + place.x + " " + place.label);
+        counted++;
     }
 
     /** The 1,000 rows: a RecordSet in version 0, objects in version 3. */
@@ -222,6 +288,19 @@ public final class AmfConnectionClient {
         list.setOperation("list");
         list.setParameters(Arrays.asList("palette"));
         table(acknowledged(connection, list).getBody(), true);
+
+        RemotingMessage grow = new RemotingMessage();
+        grow.setDestination("Shapes");
+        grow.setOperation("grow");
+        grow.setParameters(Arrays.asList(circle(1.5), 2.0));
+        Circle grown = (Circle) acknowledged(connection, grow).getBody();
+        check(grown.getRadius() == 3.0, "another circle: " + grown.getRadius());
+
+        RemotingMessage shift = new RemotingMessage();
+        shift.setDestination("Shapes");
+        shift.setOperation("shift");
+        shift.setParameters(Arrays.asList(place(1), 2));
+        place(3, acknowledged(connection, shift).getBody());
 
         RemotingMessage raise = new RemotingMessage();
         raise.setDestination("Fault");

@@ -1,4 +1,4 @@
-//! What one tries a client with: a table, an echo, a fault.
+//! What one tries a client with: a table, an echo, a fault, objects of classes.
 
 use std::path::PathBuf;
 use std::sync::{Mutex, PoisonError};
@@ -10,6 +10,7 @@ use tamtam_gateway::{Fault, Gateway, Method, Service, Value, Work};
 use tamtam_rows::Rows;
 use tempfile::TempDir;
 
+use super::shapes::shapes;
 use crate::database::{Board, Url};
 use crate::number;
 
@@ -65,7 +66,7 @@ pub(super) fn services(gateway: Gateway) -> Result<Gateway> {
     })
     .about("A fault with the code Kit.Fault.")
     .safe();
-    Ok(tiles(gateway, ROWS)?
+    Ok(shapes(tiles(gateway, ROWS)?)
         .service(
             Service::new("Echo")
                 .about("What comes goes back.")

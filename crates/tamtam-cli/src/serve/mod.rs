@@ -7,6 +7,7 @@ mod linked;
 mod live;
 mod log;
 mod recorded;
+mod shapes;
 mod tables;
 mod tls;
 

@@ -12,6 +12,7 @@ use tamtam_rows::CompressionKind;
 use super::ledger::{Ledger, Seen};
 use super::report;
 use super::share::Share;
+use crate::AmfClasses;
 use crate::exchange::{Sample, Sent, thread_cpu};
 use crate::link_meter::LinkMeter;
 use crate::weigh::Scale;
@@ -48,14 +49,18 @@ pub(crate) struct Advisor {
 
 impl Advisor {
     /// One with a thread, which ends with it; nothing if there is no thread.
-    pub(crate) fn start(one_in: u64, threshold_bytes: usize) -> Option<Advisor> {
+    pub(crate) fn start(
+        one_in: u64,
+        threshold_bytes: usize,
+        classes: AmfClasses,
+    ) -> Option<Advisor> {
         let (jobs, waiting) = sync_channel(MOST_WAITING);
         let ledger = Arc::new(Mutex::new(Ledger::default()));
         let learned = Arc::clone(&ledger);
         let share = Arc::new(Share::new(Instant::now()));
         let taken = Arc::clone(&share);
         let thread = thread::Builder::new().name("tamtam-advice".into());
-        let started = thread.spawn(move || work(&waiting, &learned, &taken));
+        let started = thread.spawn(move || work(&waiting, &learned, &taken, &classes));
         if let Err(error) = started {
             tracing::warn!(%error, "there is no advice: its thread cannot start");
             return None;
@@ -112,7 +117,7 @@ fn lock(ledger: &Mutex<Ledger>) -> MutexGuard<'_, Ledger> {
     ledger.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-fn work(waiting: &Receiver<Job>, ledger: &Mutex<Ledger>, share: &Share) {
+fn work(waiting: &Receiver<Job>, ledger: &Mutex<Ledger>, share: &Share, classes: &AmfClasses) {
     // Of this thread alone, in Linux.
     #[cfg(target_os = "linux")]
     let _ = rustix::process::setpriority_process(None, LOWEST_PRIORITY);
@@ -120,7 +125,7 @@ fn work(waiting: &Receiver<Job>, ledger: &Mutex<Ledger>, share: &Share) {
         let method = job.sample.method.clone();
         let (begun, cpu_before) = (Instant::now(), thread_cpu());
         // What an encoder does of an odd answer must not end the advice.
-        let looked = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| look(job)));
+        let looked = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| look(job, classes)));
         match looked {
             Ok(Some(seen)) => lock(ledger).add(seen),
             Ok(None) => {}
@@ -136,14 +141,14 @@ fn work(waiting: &Receiver<Job>, ledger: &Mutex<Ledger>, share: &Share) {
     }
 }
 
-fn look(job: Job) -> Option<Seen> {
+fn look(job: Job, classes: &AmfClasses) -> Option<Seen> {
     let Job { sample, sent, link } = job;
     let scale = Scale::of(sample.source)?;
     let kind = match sent.accepted {
         CompressionKind::None => CompressionKind::Zstd,
         kind => kind,
     };
-    let forms = scale.weigh(kind);
+    let forms = scale.weigh(kind, classes);
     Some(Seen {
         method: sample.method,
         protocol: sample.protocol,

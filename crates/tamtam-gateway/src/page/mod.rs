@@ -85,10 +85,11 @@ pub(crate) async fn weighed(
         let called = shared.call(ticket, caller, service, method, arguments);
         let called = called.await?;
         exchange::differs();
+        let classes = shared.gateway.amf_classes.clone();
         let source = match called {
             Answer::Rows(rows) => Source::Rows(rows),
             Answer::Stream(stream) => Source::Rows(stream.gather().await?),
-            other => match other.into_value().await? {
+            other => match other.into_objects(classes.names()).await? {
                 Value::Rows(rows) => Source::Rows(*rows),
                 value => Source::Value(value),
             },
@@ -96,7 +97,7 @@ pub(crate) async fn weighed(
         let kind = CompressionKind::Zstd;
         let weighing = tokio::task::spawn_blocking(on_thread(move || {
             let scale = Scale::of(source)?;
-            let mut told = weigh::to_json(&scale.weigh(kind), kind);
+            let mut told = weigh::to_json(&scale.weigh(kind, &classes), kind);
             told["rows"] = json!(scale.rows());
             told["is_table"] = json!(scale.is_table());
             Some(told)

@@ -1,5 +1,6 @@
 //! A value between the protocols: whatever one of them can say.
 
+mod classes;
 mod date;
 mod probe;
 mod reader;
@@ -9,6 +10,7 @@ mod writer;
 
 use tamtam_rows::Rows;
 
+pub(crate) use classes::ClassNames;
 pub(crate) use date::{from_compact_iso, to_compact_iso, to_iso};
 pub(crate) use probe::field_names;
 pub use reader::ReadError;
@@ -216,7 +218,16 @@ impl Value {
     /// # Errors
     /// If the type refuses, a key is no text, or an integer has more than 64 bits.
     pub fn of(value: &(impl serde::Serialize + ?Sized)) -> Result<Value, WriteError> {
-        value.serialize(writer::Writer)
+        value.serialize(writer::Writer { classes: None })
+    }
+
+    /// The same; a struct of a class is an object of it.
+    pub(crate) fn of_classes(
+        value: &(impl serde::Serialize + ?Sized),
+        classes: &ClassNames,
+    ) -> Result<Value, WriteError> {
+        let classes = Some(classes);
+        value.serialize(writer::Writer { classes })
     }
 
     /// A type that serde reads out of the value.
@@ -236,7 +247,7 @@ impl Value {
     /// # Ok::<(), tamtam_gateway::ReadError>(())
     /// ```
     pub fn to<T: serde::de::DeserializeOwned>(self) -> Result<T, ReadError> {
-        read(self, Reading::Strict)
+        read(self, Reading::STRICT)
     }
 
     /// The member of this name: of a map, an object or an array with names.

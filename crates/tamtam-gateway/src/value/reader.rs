@@ -12,7 +12,7 @@ use serde::de::{
 use thiserror::Error;
 
 use super::received::{ANY, hand_over};
-use super::{Array, Items, Members, Value, to_iso};
+use super::{Array, ClassNames, Items, Members, Value, to_iso};
 
 /// A value that is not of the type that was asked for.
 ///
@@ -35,34 +35,45 @@ impl de::Error for ReadError {
 }
 
 /// How much a reader makes of a value.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Reading {
-    /// A text is a text.
-    Strict,
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Reading<'c> {
     /// A text may be the number or the truth value that it spells: in the query of a URL there is nothing else.
-    OfTexts,
+    pub(crate) of_texts: bool,
+    /// The types that are classes.
+    pub(crate) classes: Option<&'c ClassNames>,
+}
+
+impl Reading<'_> {
+    /// A text is a text, and an object is whatever its members are.
+    pub(crate) const STRICT: Reading<'static> = Reading {
+        of_texts: false,
+        classes: None,
+    };
 }
 
 /// The largest double below which each integer is one.
 const EXACT: f64 = 9_007_199_254_740_992.0;
 
 /// A type out of a value.
-pub(crate) fn read<T: DeserializeOwned>(value: Value, reading: Reading) -> Result<T, ReadError> {
+pub(crate) fn read<T: DeserializeOwned>(
+    value: Value,
+    reading: Reading<'_>,
+) -> Result<T, ReadError> {
     T::deserialize(Reader { value, reading })
 }
 
 /// A type out of the arguments of a call: as [`read`], but a name that no field has is an error.
 pub(crate) fn read_arguments<T: DeserializeOwned>(
     value: Value,
-    reading: Reading,
+    reading: Reading<'_>,
 ) -> Result<T, ReadError> {
     T::deserialize(ArgumentsReader(Reader { value, reading }))
 }
 
 /// Reads the arguments of a call.
-struct ArgumentsReader(Reader);
+struct ArgumentsReader<'c>(Reader<'c>);
 
-impl<'de> Deserializer<'de> for ArgumentsReader {
+impl<'de> Deserializer<'de> for ArgumentsReader<'_> {
     type Error = ReadError;
 
     fn deserialize_any<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, ReadError> {
@@ -136,16 +147,16 @@ impl<'de> Deserializer<'de> for ArgumentsReader {
 const MOST_CHARACTERS_SHOWN: usize = 60;
 
 /// Reads a value.
-struct Reader {
+struct Reader<'c> {
     value: Value,
-    reading: Reading,
+    reading: Reading<'c>,
 }
 
-impl Reader {
+impl<'c> Reader<'c> {
     /// The same, with the number that a text spells in place of the text, where texts may spell numbers.
-    fn into_number(self) -> Reader {
+    fn into_number(self) -> Reader<'c> {
         let value = match self.value {
-            Value::Text(text) if self.reading == Reading::OfTexts => number_in(text),
+            Value::Text(text) if self.reading.of_texts => number_in(text),
             Value::Float(number) if number.fract() == 0.0 && number.abs() <= EXACT => {
                 Value::Int(number as i64)
             }
@@ -184,7 +195,7 @@ macro_rules! numbers {
     )+};
 }
 
-impl<'de> Deserializer<'de> for Reader {
+impl<'de> Deserializer<'de> for Reader<'_> {
     type Error = ReadError;
 
     fn deserialize_any<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, ReadError> {
@@ -264,7 +275,7 @@ impl<'de> Deserializer<'de> for Reader {
 
     fn deserialize_bool<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, ReadError> {
         match &self.value {
-            Value::Text(text) if self.reading == Reading::OfTexts => match &**text {
+            Value::Text(text) if self.reading.of_texts => match &**text {
                 "true" | "1" => visitor.visit_bool(true),
                 "false" | "0" => visitor.visit_bool(false),
                 _ => self.deserialize_any(visitor),
@@ -330,10 +341,19 @@ impl<'de> Deserializer<'de> for Reader {
     /// default.
     fn deserialize_struct<V: Visitor<'de>>(
         self,
-        _: &'static str,
+        name: &'static str,
         fields: &'static [&'static str],
         visitor: V,
     ) -> Result<V::Value, ReadError> {
+        if let Value::Object(object) = &self.value
+            && let Some(class) = self.reading.classes.and_then(|known| known.class_of(name))
+            && !matches!(&*object.class, "" | "Object")
+            && object.class != class
+        {
+            let other: String = object.class.chars().take(MOST_CHARACTERS_SHOWN).collect();
+            let reason = format!("an object of the class {other:?} came in place of a {class}");
+            return Err(ReadError(reason));
+        }
         match self.value {
             Value::List(values) => {
                 if values.len() > fields.len() {
@@ -353,13 +373,24 @@ impl<'de> Deserializer<'de> for Reader {
 
     fn deserialize_enum<V: Visitor<'de>>(
         self,
-        _: &'static str,
-        _: &'static [&'static str],
+        name: &'static str,
+        variants: &'static [&'static str],
         visitor: V,
     ) -> Result<V::Value, ReadError> {
         let reading = self.reading;
         let noun = self.value.noun();
+        let of_class = match (&self.value, reading.classes) {
+            (Value::Object(object), Some(known)) => variants
+                .iter()
+                .find(|variant| known.class_of_variant(name, variant) == Some(&object.class)),
+            _ => None,
+        };
         let (variant, inside) = match self.value {
+            // The variant is the object itself, which its struct may know by another class.
+            Value::Object(object) if of_class.is_some() => {
+                let variant = of_class.map(|&variant| variant.to_owned());
+                (variant, Some(Value::Map(object.members)))
+            }
             Value::Text(variant) => (Some(variant), None),
             Value::Map(members) if members.len() == 1 => members.into_iter().next().unzip(),
             _ => (None, None),
@@ -395,7 +426,7 @@ impl<'de> Deserializer<'de> for Reader {
 
 fn read_list<'de, V: Visitor<'de>>(
     values: Vec<Value>,
-    reading: Reading,
+    reading: Reading<'_>,
     visitor: V,
 ) -> Result<V::Value, ReadError> {
     let values = values.into_iter().map(|value| Reader { value, reading });
@@ -418,7 +449,7 @@ where
 
 fn read_members<'de, V: Visitor<'de>>(
     members: Members,
-    reading: Reading,
+    reading: Reading<'_>,
     visitor: V,
 ) -> Result<V::Value, ReadError> {
     visitor.visit_map(MembersReader {
@@ -428,22 +459,22 @@ fn read_members<'de, V: Visitor<'de>>(
     })
 }
 
-impl<'de> IntoDeserializer<'de, ReadError> for Reader {
-    type Deserializer = Reader;
+impl<'de, 'c> IntoDeserializer<'de, ReadError> for Reader<'c> {
+    type Deserializer = Reader<'c>;
 
-    fn into_deserializer(self) -> Reader {
+    fn into_deserializer(self) -> Reader<'c> {
         self
     }
 }
 
 /// Gives names and values one by one. The error of a value says which one it is.
-struct MembersReader {
+struct MembersReader<'c> {
     members: std::vec::IntoIter<(String, Value)>,
     value: Option<(String, Value)>,
-    reading: Reading,
+    reading: Reading<'c>,
 }
 
-impl<'de> MapAccess<'de> for MembersReader {
+impl<'de> MapAccess<'de> for MembersReader<'_> {
     type Error = ReadError;
 
     fn next_key_seed<K: DeserializeSeed<'de>>(
@@ -473,35 +504,35 @@ impl<'de> MapAccess<'de> for MembersReader {
 }
 
 /// One variant of an enum.
-struct Variant {
+struct Variant<'c> {
     variant: String,
-    inside: Option<Reader>,
+    inside: Option<Reader<'c>>,
 }
 
-impl<'de> EnumAccess<'de> for Variant {
+impl<'de, 'c> EnumAccess<'de> for Variant<'c> {
     type Error = ReadError;
-    type Variant = Inside;
+    type Variant = Inside<'c>;
 
     fn variant_seed<S: DeserializeSeed<'de>>(
         self,
         seed: S,
-    ) -> Result<(S::Value, Inside), ReadError> {
+    ) -> Result<(S::Value, Inside<'c>), ReadError> {
         let variant = seed.deserialize(StrDeserializer::<ReadError>::new(&self.variant))?;
         Ok((variant, Inside(self.inside)))
     }
 }
 
 /// What a variant holds.
-struct Inside(Option<Reader>);
+struct Inside<'c>(Option<Reader<'c>>);
 
-impl Inside {
-    fn reader(self) -> Result<Reader, ReadError> {
+impl<'c> Inside<'c> {
+    fn reader(self) -> Result<Reader<'c>, ReadError> {
         self.0
             .ok_or_else(|| ReadError("the variant holds something, which is missing".into()))
     }
 }
 
-impl<'de> VariantAccess<'de> for Inside {
+impl<'de> VariantAccess<'de> for Inside<'_> {
     type Error = ReadError;
 
     fn unit_variant(self) -> Result<(), ReadError> {

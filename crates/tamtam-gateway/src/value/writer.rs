@@ -6,7 +6,7 @@ use serde::Serialize;
 use serde::ser::{self, Serializer};
 use thiserror::Error;
 
-use super::{Members, Value};
+use super::{ClassNames, Members, Object, Value};
 
 /// A Rust value that the protocols cannot carry.
 ///
@@ -28,20 +28,43 @@ impl ser::Error for WriteError {
 }
 
 /// Makes a value of what serde writes.
-pub(super) struct Writer;
+#[derive(Clone, Copy)]
+pub(super) struct Writer<'c> {
+    /// The types that are classes.
+    pub(super) classes: Option<&'c ClassNames>,
+}
+
+impl<'c> Writer<'c> {
+    fn class_of(self, name: &str) -> Option<&'c str> {
+        self.classes?.class_of(name)
+    }
+
+    fn class_of_variant(self, name: &str, variant: &str) -> Option<&'c str> {
+        self.classes?.class_of_variant(name, variant)
+    }
+
+    fn object(self, class: &str, members: Members) -> Value {
+        Value::from(Object {
+            class: class.to_owned(),
+            sealed: members.len(),
+            is_external: self.classes.is_some_and(|known| known.is_external(class)),
+            members,
+        })
+    }
+}
 
 type Outcome = Result<Value, WriteError>;
 
-impl Serializer for Writer {
+impl<'c> Serializer for Writer<'c> {
     type Ok = Value;
     type Error = WriteError;
-    type SerializeSeq = ListWriter;
-    type SerializeTuple = ListWriter;
-    type SerializeTupleStruct = ListWriter;
-    type SerializeTupleVariant = ListWriter;
-    type SerializeMap = MapWriter;
-    type SerializeStruct = MapWriter;
-    type SerializeStructVariant = MapWriter;
+    type SerializeSeq = ListWriter<'c>;
+    type SerializeTuple = ListWriter<'c>;
+    type SerializeTupleStruct = ListWriter<'c>;
+    type SerializeTupleVariant = ListWriter<'c>;
+    type SerializeMap = MapWriter<'c>;
+    type SerializeStruct = MapWriter<'c>;
+    type SerializeStructVariant = MapWriter<'c>;
 
     fn serialize_bool(self, value: bool) -> Outcome {
         Ok(Value::Bool(value))
@@ -141,22 +164,29 @@ impl Serializer for Writer {
 
     fn serialize_newtype_variant<T: Serialize + ?Sized>(
         self,
-        _: &'static str,
+        name: &'static str,
         _: u32,
         variant: &'static str,
         value: &T,
     ) -> Outcome {
-        Ok(of_variant(variant, value.serialize(self)?))
+        let class = self.class_of_variant(name, variant);
+        Ok(match (class, value.serialize(self)?) {
+            // The variant is the object itself.
+            (Some(class), Value::Map(members)) => self.object(class, members),
+            (Some(class), Value::Object(object)) => self.object(class, object.members),
+            (_, value) => of_variant(variant, value),
+        })
     }
 
-    fn serialize_seq(self, length: Option<usize>) -> Result<ListWriter, WriteError> {
+    fn serialize_seq(self, length: Option<usize>) -> Result<ListWriter<'c>, WriteError> {
         Ok(ListWriter {
+            writer: self,
             values: Vec::with_capacity(length.unwrap_or_default().min(MOST_RESERVED)),
             variant: None,
         })
     }
 
-    fn serialize_tuple(self, length: usize) -> Result<ListWriter, WriteError> {
+    fn serialize_tuple(self, length: usize) -> Result<ListWriter<'c>, WriteError> {
         self.serialize_seq(Some(length))
     }
 
@@ -164,7 +194,7 @@ impl Serializer for Writer {
         self,
         _: &'static str,
         length: usize,
-    ) -> Result<ListWriter, WriteError> {
+    ) -> Result<ListWriter<'c>, WriteError> {
         self.serialize_seq(Some(length))
     }
 
@@ -174,7 +204,7 @@ impl Serializer for Writer {
         _: u32,
         variant: &'static str,
         length: usize,
-    ) -> Result<ListWriter, WriteError> {
+    ) -> Result<ListWriter<'c>, WriteError> {
         let list = self.serialize_seq(Some(length))?;
         Ok(ListWriter {
             variant: Some(variant),
@@ -182,28 +212,40 @@ impl Serializer for Writer {
         })
     }
 
-    fn serialize_map(self, length: Option<usize>) -> Result<MapWriter, WriteError> {
+    fn serialize_map(self, length: Option<usize>) -> Result<MapWriter<'c>, WriteError> {
         Ok(MapWriter {
+            writer: self,
             members: Vec::with_capacity(length.unwrap_or_default().min(MOST_RESERVED)),
             key: None,
+            class: None,
             variant: None,
         })
     }
 
-    fn serialize_struct(self, _: &'static str, length: usize) -> Result<MapWriter, WriteError> {
-        self.serialize_map(Some(length))
+    fn serialize_struct(
+        self,
+        name: &'static str,
+        length: usize,
+    ) -> Result<MapWriter<'c>, WriteError> {
+        let map = self.serialize_map(Some(length))?;
+        Ok(MapWriter {
+            class: self.class_of(name),
+            ..map
+        })
     }
 
     fn serialize_struct_variant(
         self,
-        _: &'static str,
+        name: &'static str,
         _: u32,
         variant: &'static str,
         length: usize,
-    ) -> Result<MapWriter, WriteError> {
+    ) -> Result<MapWriter<'c>, WriteError> {
         let map = self.serialize_map(Some(length))?;
+        let class = self.class_of_variant(name, variant);
         Ok(MapWriter {
-            variant: Some(variant),
+            class,
+            variant: class.is_none().then_some(variant),
             ..map
         })
     }
@@ -221,14 +263,15 @@ fn of_variant(variant: &str, value: Value) -> Value {
 }
 
 /// Gathers a list.
-pub(super) struct ListWriter {
+pub(super) struct ListWriter<'c> {
+    writer: Writer<'c>,
     values: Vec<Value>,
     variant: Option<&'static str>,
 }
 
-impl ListWriter {
+impl ListWriter<'_> {
     fn push<T: Serialize + ?Sized>(&mut self, value: &T) -> Result<(), WriteError> {
-        self.values.push(value.serialize(Writer)?);
+        self.values.push(value.serialize(self.writer)?);
         Ok(())
     }
 
@@ -243,7 +286,7 @@ impl ListWriter {
 
 macro_rules! lists {
     ($($kind:ident: $push:ident),+) => {$(
-        impl ser::$kind for ListWriter {
+        impl ser::$kind for ListWriter<'_> {
             type Ok = Value;
             type Error = WriteError;
 
@@ -266,21 +309,26 @@ lists!(
 );
 
 /// Gathers names and values.
-pub(super) struct MapWriter {
+pub(super) struct MapWriter<'c> {
+    writer: Writer<'c>,
     members: Members,
     key: Option<String>,
+    class: Option<&'c str>,
     variant: Option<&'static str>,
 }
 
-impl MapWriter {
+impl MapWriter<'_> {
     fn push<T: Serialize + ?Sized>(&mut self, name: &str, value: &T) -> Result<(), WriteError> {
         self.members
-            .push((name.to_owned(), value.serialize(Writer)?));
+            .push((name.to_owned(), value.serialize(self.writer)?));
         Ok(())
     }
 
     fn done(self) -> Outcome {
-        let map = Value::Map(self.members);
+        let map = match self.class {
+            Some(class) => self.writer.object(class, self.members),
+            None => Value::Map(self.members),
+        };
         Ok(match self.variant {
             Some(variant) => of_variant(variant, map),
             None => map,
@@ -288,12 +336,12 @@ impl MapWriter {
     }
 }
 
-impl ser::SerializeMap for MapWriter {
+impl ser::SerializeMap for MapWriter<'_> {
     type Ok = Value;
     type Error = WriteError;
 
     fn serialize_key<T: Serialize + ?Sized>(&mut self, key: &T) -> Result<(), WriteError> {
-        self.key = Some(match key.serialize(Writer)? {
+        self.key = Some(match key.serialize(self.writer)? {
             Value::Text(text) => text,
             Value::Int(number) => number.to_string(),
             Value::Unsigned(number) => number.to_string(),
@@ -310,7 +358,7 @@ impl ser::SerializeMap for MapWriter {
 
     fn serialize_value<T: Serialize + ?Sized>(&mut self, value: &T) -> Result<(), WriteError> {
         let key = self.key.take().unwrap_or_default();
-        self.members.push((key, value.serialize(Writer)?));
+        self.members.push((key, value.serialize(self.writer)?));
         Ok(())
     }
 
@@ -321,7 +369,7 @@ impl ser::SerializeMap for MapWriter {
 
 macro_rules! structs {
     ($($kind:ident),+) => {$(
-        impl ser::$kind for MapWriter {
+        impl ser::$kind for MapWriter<'_> {
             type Ok = Value;
             type Error = WriteError;
 

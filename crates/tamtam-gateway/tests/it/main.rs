@@ -4,6 +4,7 @@ mod advice;
 #[cfg(target_os = "linux")]
 mod advice_cost;
 mod amf;
+mod amf_classes;
 // It reads what Linux tells of a process.
 #[cfg(target_os = "linux")]
 mod apart;

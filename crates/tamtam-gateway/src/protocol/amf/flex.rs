@@ -6,7 +6,7 @@ use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
 use uuid::Uuid;
 
-use super::arguments;
+use super::arguments_of;
 use crate::admission::Ticket;
 use crate::gateway::{Shared, admitted};
 use crate::value::Members;
@@ -151,8 +151,9 @@ async fn call(shared: &Shared, ticket: &Ticket, caller: &Caller, message: &Messa
         _ => destination,
     };
     let sent = message.member("body").cloned().unwrap_or_default();
-    let called = shared.call(ticket, caller, service, method, arguments(sent));
-    let answer = called.await?.into_value().await?;
+    let called = shared.call(ticket, caller, service, method, arguments_of(shared, sent));
+    let classes = shared.gateway.amf_classes.names();
+    let answer = called.await?.into_objects(classes).await?;
     Ok((answer, None))
 }
 

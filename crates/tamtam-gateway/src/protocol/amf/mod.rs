@@ -16,7 +16,7 @@ use tamtam_rows::{Encoding, Rows};
 use crate::admission::Ticket;
 use crate::gateway::Shared;
 use crate::json::not_carried;
-use crate::{AmfRows, Answer, Arguments, Caller, Fault, FaultKind, Limits, Value};
+use crate::{AmfClasses, AmfRows, Answer, Arguments, Caller, Fault, FaultKind, Limits, Value};
 use read::NameBudget;
 
 /// A call of a packet.
@@ -42,7 +42,8 @@ pub(crate) async fn answer(
     let numbering = flash::numbering(headers);
     let (version, calls, unknown) = read_packet(shared, body, numbering, &mut caller)?;
     let mut out = Vec::new();
-    let mut encoder = Encoder::new(&mut out, version);
+    let classes = &shared.gateway.amf_classes;
+    let mut encoder = Encoder::new(&mut out, version).with_classes(classes.external());
     let most = shared.gateway.limits.batch_bytes;
     for call in calls {
         if let Some(to) = &call.response
@@ -75,7 +76,7 @@ pub(crate) async fn answer(
             continue;
         };
         let written = match result {
-            Ok(answer) => write_answer(&mut encoder, to, answer, version, rows).await,
+            Ok(answer) => write_answer(&mut encoder, to, answer, version, rows, classes).await,
             Err(fault) => Err(fault),
         };
         if let Err(fault) = written {
@@ -102,7 +103,9 @@ fn read_packet(
         )
     };
     let decoder = Decoder::new(body, limits).map_err(malformed)?;
-    let mut decoder = decoder.with_numbering(numbering);
+    let mut decoder = decoder
+        .with_numbering(numbering)
+        .with_classes(shared.gateway.amf_classes.external());
     let version = decoder.version();
     let mut names = NameBudget::new(limits.values.bytes);
     let mut unknown = None;
@@ -178,8 +181,13 @@ async fn one(
     // Amfphp takes both.
     let name = target.replace('/', ".");
     shared
-        .call_named(ticket, caller, &name, arguments(value))
+        .call_named(ticket, caller, &name, arguments_of(shared, value))
         .await
+}
+
+/// The arguments of a call, whose objects may be of classes that the program has.
+fn arguments_of(shared: &Shared, value: Value) -> Arguments {
+    arguments(value).with_classes(shared.gateway.amf_classes.names())
 }
 
 /// The arguments by their places: an array; what is none is one argument.
@@ -197,6 +205,7 @@ async fn write_answer(
     answer: Answer,
     version: Version,
     form: AmfRows,
+    classes: &AmfClasses,
 ) -> Result<(), Fault> {
     let target = format!("{to}/onResult");
     let form = RowForm::of(version, form);
@@ -210,7 +219,7 @@ async fn write_answer(
         Answer::Value(Value::Rows(rows)) => *rows,
         Answer::Stream(stream) => stream.gather().await?,
         other => {
-            let value = write::value(other.into_value().await?, version)?;
+            let value = write::value(other.into_objects(classes.names()).await?, version)?;
             return encoder
                 .write_message(&target, "null", &value)
                 .map_err(not_carried);

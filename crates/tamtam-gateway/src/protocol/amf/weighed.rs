@@ -4,15 +4,20 @@ use tamtam_amf::packet::{Encoder, Version};
 
 use super::{RowForm, write, write_rows};
 use crate::json::not_carried;
-use crate::{AmfRows, Fault, Value};
+use crate::{AmfClasses, AmfRows, Fault, Value};
 
 /// The packet that answers one call with this value.
 ///
 /// # Errors
 /// If AMF cannot carry it.
-pub(crate) fn answer(value: &Value, version: Version, form: AmfRows) -> Result<Vec<u8>, Fault> {
+pub(crate) fn answer(
+    value: &Value,
+    version: Version,
+    form: AmfRows,
+    classes: &AmfClasses,
+) -> Result<Vec<u8>, Fault> {
     let mut out = Vec::new();
-    let mut encoder = Encoder::new(&mut out, version);
+    let mut encoder = Encoder::new(&mut out, version).with_classes(classes.external());
     match value {
         Value::Rows(rows) => {
             let form = RowForm::of(version, form);
