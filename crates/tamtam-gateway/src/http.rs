@@ -11,7 +11,7 @@ use std::time::{Duration, Instant};
 use axum::body::{Body, HttpBody};
 use axum::extract::ConnectInfo;
 use axum::http::header::{
-    CONTENT_ENCODING, CONTENT_TYPE, HeaderName, HeaderValue, RETRY_AFTER, VARY,
+    CONTENT_ENCODING, CONTENT_TYPE, EXPECT, HeaderName, HeaderValue, RETRY_AFTER, VARY,
 };
 use axum::http::{Extensions, StatusCode, Version, request};
 use axum::response::Response;
@@ -26,15 +26,18 @@ use crate::admission::{Admission, Share, Ticket};
 use crate::branch::HeldBack;
 use crate::content_type::{ContentType, VARYING};
 use crate::exchange::{self, Sent, Source, Step, on_thread};
-use crate::gateway::Shared;
+use crate::gateway::{Shared, admitted};
 use crate::head::{Head, Listed, text};
 use crate::link_meter::LinkMeter;
 use crate::patient::{Leniency, in_time};
 use crate::protocol::rest;
-use crate::{Caller, Protocol};
+use crate::{Caller, Fault, FaultKind, Protocol};
 
 /// So many bytes of a request are read even where there is too much to do, so that it is told so in its protocol's form.
 const REFUSED_BODY_BYTES: usize = 64 << 10;
+
+/// So many bytes are read of a body that says that it is larger than it may be, where its answer's place stands at its beginning.
+const BEGIN_BYTES: usize = 4 << 10;
 
 /// From this size on a body is encoded or compressed on another thread than that which serves the sockets.
 pub(crate) const LARGE_BYTES: usize = 256 << 10;
@@ -231,34 +234,61 @@ pub(crate) fn caller_of(envelope: &Envelope<'_>, protocol: Protocol) -> Caller {
     caller
 }
 
+/// Why a request by POST was not taken in.
+pub(crate) enum Unreceived {
+    /// It is of another type, too slow, or damaged: the answer for people.
+    Answered(Box<Response>),
+    /// Its body is larger than it may be, or than what is read where there is too much to do: its protocol has a form for that.
+    Refused {
+        fault: Fault,
+        /// How the body begins, where its protocol needs to know that, and it is not compressed.
+        begin: Bytes,
+    },
+}
+
+impl From<Box<Response>> for Unreceived {
+    fn from(answer: Box<Response>) -> Unreceived {
+        Unreceived::Answered(answer)
+    }
+}
+
 /// Takes in a request by POST, whose body has to be of one of these types.
 ///
 /// # Errors
-/// The answer, if it is of another type, too large, too slow, or damaged.
+/// If it is of another type, too large, too slow, or damaged.
 pub(crate) async fn receive(
     shared: &Shared,
     envelope: &Envelope<'_>,
     body: &mut Option<impl Carried>,
     protocol: Protocol,
     types: &[&str],
-) -> Result<Received, Box<Response>> {
+) -> Result<Received, Unreceived> {
     // A page of another origin can send what a form can send, without being asked: texts, forms, and what has no type.
     if !is_of(envelope.head, types) {
         let reason = format!("send the header `Content-Type: {}`", types[0]);
-        return Err(plain(StatusCode::UNSUPPORTED_MEDIA_TYPE, reason));
+        return Err(plain(StatusCode::UNSUPPORTED_MEDIA_TYPE, reason).into());
     }
     let (caller, ticket) = admit(shared, envelope, protocol);
     let most = most_body(shared, &ticket);
-    let body = collect(shared, &ticket, envelope.parts.version, body).await?;
-    let body = decompressed(&envelope.head.content_encoding, body, most)
-        .await
-        .map_err(|(status, reason)| {
-            if status == StatusCode::PAYLOAD_TOO_LARGE {
-                too_large(shared, &ticket)
-            } else {
-                plain(status, reason)
-            }
-        })?;
+    let refused = |begin| Unreceived::Refused {
+        fault: too_large(shared, &ticket),
+        begin,
+    };
+    let encoding = &envelope.head.content_encoding;
+    // Where its answer goes stands in a packet of AMF alone.
+    let wants_begin = protocol == Protocol::Amf && matches!(encoding, Listed::Absent);
+    let body = match collect(shared, &ticket, envelope.parts, body, wants_begin).await {
+        Ok(body) => body,
+        Err(Uncollected::TooLarge(begin)) => return Err(refused(begin)),
+        Err(uncollected) => return Err(uncollected.answer().into()),
+    };
+    let body =
+        decompressed(encoding, body, most)
+            .await
+            .map_err(|(status, reason)| match status {
+                StatusCode::PAYLOAD_TOO_LARGE => refused(Bytes::new()),
+                _ => plain(status, reason).into(),
+            })?;
     Ok(Received {
         caller,
         ticket,
@@ -274,25 +304,29 @@ fn most_body(shared: &Shared, ticket: &Ticket) -> usize {
     }
 }
 
-fn too_large(shared: &Shared, ticket: &Ticket) -> Box<Response> {
-    match ticket {
-        Ticket::Admitted(_) => {
-            let most = most_body(shared, ticket);
-            let reason = format!("the body of a request has at most {most} bytes");
-            plain(StatusCode::PAYLOAD_TOO_LARGE, reason)
-        }
-        Ticket::Refused => busy(),
+/// What is told of a body that is larger than it may be.
+fn too_large(shared: &Shared, ticket: &Ticket) -> Fault {
+    if let Err(busy) = admitted(ticket) {
+        return busy;
     }
+    let most = most_body(shared, ticket);
+    let reason = format!("the body of a request has at most {most} bytes");
+    Fault::of(FaultKind::TooLarge, reason)
 }
 
-/// The answer, for people, of a server that has too much to do.
-pub(crate) fn busy() -> Box<Response> {
-    let mut response = plain(
-        StatusCode::SERVICE_UNAVAILABLE,
-        "the server has too much to do",
-    );
-    put(&mut response, RETRY_AFTER, "1");
+/// A fault as an answer for people.
+pub(crate) fn plain_fault(fault: &Fault) -> Box<Response> {
+    let status = status_of(fault);
+    let mut response = plain(status, fault.description().to_owned());
+    if status == StatusCode::SERVICE_UNAVAILABLE {
+        put(&mut response, RETRY_AFTER, "1");
+    }
     response
+}
+
+/// The status of HTTP that a fault has where it is the answer itself.
+pub(crate) fn status_of(fault: &Fault) -> StatusCode {
+    StatusCode::from_u16(fault.http_status()).unwrap_or(StatusCode::INTERNAL_SERVER_ERROR)
 }
 
 /// Takes in a request whatever it is, its body as it came.
@@ -306,53 +340,91 @@ pub(crate) async fn receive_whole(
     let (parts, body) = request.into_parts();
     let head = Head::of(&parts.headers);
     let (_, ticket) = admit(shared, &Envelope::of(&parts, &head), Protocol::Rest);
-    let body = collect(shared, &ticket, parts.version, &mut Some(body)).await?;
-    if matches!(ticket, Ticket::Refused) {
-        return Err(busy());
-    }
+    let collected = collect(shared, &ticket, &parts, &mut Some(body), false).await;
+    let body = collected.map_err(|uncollected| match uncollected {
+        Uncollected::TooLarge(_) => plain_fault(&too_large(shared, &ticket)),
+        other => other.answer(),
+    })?;
+    admitted(&ticket).map_err(|busy| plain_fault(&busy))?;
     Ok((parts, body, ticket))
 }
 
 /// The body of a request as it came.
 ///
 /// # Errors
-/// The answer, if it is too large or too slow.
+/// If it is too large, with how it begins if that is wanted; if it is too slow, or was cut off.
 async fn collect(
     shared: &Shared,
     ticket: &Ticket,
-    version: Version,
+    parts: &request::Parts,
     body: &mut Option<impl Carried>,
-) -> Result<Bytes, Box<Response>> {
+    wants_begin: bool,
+) -> Result<Bytes, Uncollected> {
     let Some(body) = body else {
         return Ok(Bytes::new());
     };
     let most = most_body(shared, ticket);
     // What the header `Content-Length` says.
-    if body.size_hint().lower() > most as u64 {
-        return Err(too_large(shared, ticket));
+    let is_too_large = body.size_hint().lower() > most as u64;
+    // Such a client sends its body only if it is asked to.
+    if is_too_large && parts.headers.contains_key(EXPECT) {
+        return Err(Uncollected::TooLarge(Bytes::new()));
     }
+    let most = match (is_too_large, wants_begin) {
+        (false, _) => most,
+        (true, true) => BEGIN_BYTES,
+        (true, false) => 0,
+    };
     let patience = shared.gateway.limits.patience;
     let begun = exchange::begin();
-    let collecting = whole(body, version, most);
+    let collecting = async {
+        let collected = whole(body, parts.version, most).await;
+        // By HTTP/2 an answer overtakes the body of its request.
+        if matches!(collected, Err(Uncollected::TooLarge(_))) && parts.version < Version::HTTP_2 {
+            let most = shared.gateway.limits.body_bytes.saturating_mul(2);
+            let discarding = discard(body, parts.version, most);
+            // The answer goes out in any case.
+            let _ = tokio::time::timeout(patience / 2, discarding).await;
+        }
+        collected
+    };
     let collected = in_time(|| Instant::now() + patience, collecting).await;
     exchange::end(Step::Receive, begun);
-    match collected {
-        Some(Ok(collected)) => Ok(collected),
-        Some(Err(Uncollected::TooLarge)) => Err(too_large(shared, ticket)),
-        Some(Err(Uncollected::CutOff)) => {
-            Err(plain(StatusCode::BAD_REQUEST, "the body was cut off"))
+    collected.unwrap_or(Err(Uncollected::TooSlow))
+}
+
+/// Reads at most so many bytes of a body, and keeps none. A client that sends first and reads then would otherwise learn that the connection was
+/// closed, and not why.
+async fn discard(body: &mut impl Carried, version: Version, most: usize) {
+    let mut left = most;
+    while let Some(Ok(frame)) = next_frame(body, version).await {
+        let length = frame.data_ref().map_or(0, Bytes::len);
+        match left.checked_sub(length) {
+            Some(rest) => left = rest,
+            None => return,
         }
-        None => Err(plain(
-            StatusCode::REQUEST_TIMEOUT,
-            "the body came too slowly",
-        )),
     }
 }
 
 /// Why a body was not taken in whole.
 enum Uncollected {
-    TooLarge,
+    /// It begins so.
+    TooLarge(Bytes),
     CutOff,
+    TooSlow,
+}
+
+impl Uncollected {
+    /// What is said to people.
+    fn answer(self) -> Box<Response> {
+        match self {
+            Uncollected::TooLarge(_) => {
+                plain(StatusCode::PAYLOAD_TOO_LARGE, "the body is too large")
+            }
+            Uncollected::CutOff => plain(StatusCode::BAD_REQUEST, "the body was cut off"),
+            Uncollected::TooSlow => plain(StatusCode::REQUEST_TIMEOUT, "the body came too slowly"),
+        }
+    }
 }
 
 /// A body as one piece, which is not copied if it comes as one.
@@ -368,14 +440,20 @@ async fn whole(
         let Ok(piece) = frame.into_data() else {
             continue;
         };
-        if one.len() + joined.len() + piece.len() > most {
-            return Err(Uncollected::TooLarge);
-        }
+        let is_too_large = one.len() + joined.len() + piece.len() > most;
         if one.is_empty() && joined.is_empty() {
             one = piece;
         } else {
             joined.extend_from_slice(&std::mem::take(&mut one));
             joined.extend_from_slice(&piece);
+        }
+        if is_too_large {
+            let begin = if joined.is_empty() {
+                one
+            } else {
+                joined.into()
+            };
+            return Err(Uncollected::TooLarge(begin));
         }
         if body.is_end_stream() {
             break;

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use axum::Router;
 use axum::body::Body;
 use axum::extract::Request;
-use axum::http::header::{ALLOW, CONTENT_TYPE};
+use axum::http::header::{ALLOW, CONTENT_TYPE, RETRY_AFTER};
 use axum::http::request::Parts;
 use axum::http::{Method as HttpMethod, StatusCode};
 use axum::response::Response;
@@ -17,14 +17,17 @@ use crate::describe;
 use crate::gateway::{Gateway, Shared};
 use crate::guard::Passed;
 use crate::head::Head;
-use crate::http::{Arrival, Carried, Envelope, admit, answer, caller_of, plain, put, receive};
+use crate::http::{
+    Arrival, Carried, Envelope, Unreceived, admit, answer, caller_of, of_type, plain, plain_fault,
+    put, receive, status_of,
+};
 use crate::measured::{Measured, Measuring};
 use crate::page;
 use crate::place::Place;
 use crate::protocol::{amf, json_rpc, rest, xml_rpc};
 use crate::rest_answer::{of_fault, respond};
 use crate::unsent::keeping;
-use crate::{Answer, Arguments, Caller, Fault, FaultKind, Protocol, events, web_socket};
+use crate::{Answer, Arguments, Caller, Fault, FaultKind, Protocol, Value, events, web_socket};
 
 const JSON: &str = ContentType::Json.name();
 
@@ -213,7 +216,13 @@ async fn by_json_rpc(
     let types = [JSON, "application/json-rpc", "application/jsonrequest"];
     let received = match receive(shared, envelope, body, Protocol::JsonRpc, &types).await {
         Ok(received) => received,
-        Err(response) => return *response,
+        Err(Unreceived::Answered(response)) => return *response,
+        Err(Unreceived::Refused { fault, .. }) => {
+            // What was asked is not known, and so is told to no id.
+            let mut body = Vec::new();
+            json_rpc::write_fault(&fault, &Value::Null, &mut body);
+            return with_status(of_type(ContentType::Json, body.into()), &fault);
+        }
     };
     let calls = Admitted {
         shared,
@@ -233,6 +242,15 @@ async fn by_json_rpc(
             response
         }
     }
+}
+
+/// An answer whose status says what its body does.
+fn with_status(mut response: Response, fault: &Fault) -> Response {
+    *response.status_mut() = status_of(fault);
+    if response.status() == StatusCode::SERVICE_UNAVAILABLE {
+        put(&mut response, RETRY_AFTER, "1");
+    }
+    response
 }
 
 /// Calls of one request.
@@ -259,7 +277,11 @@ async fn by_xml_rpc(
     let types = ["text/xml", "application/xml"];
     let received = match receive(shared, envelope, body, Protocol::XmlRpc, &types).await {
         Ok(received) => received,
-        Err(response) => return *response,
+        Err(Unreceived::Answered(response)) => return *response,
+        // Its clients look at a fault where the status is 200.
+        Err(Unreceived::Refused { fault, .. }) => {
+            return of_type(ContentType::Xml, xml_rpc::fault(&fault).into());
+        }
     };
     let body = xml_rpc::answer(shared, &received.ticket, &received.caller, &received.body).await;
     let answered = answer(shared, envelope.head, ContentType::Xml, body).await;
@@ -276,7 +298,8 @@ async fn by_amf(
     let types = [ContentType::Amf.name()];
     let received = match receive(shared, envelope, body, Protocol::Amf, &types).await {
         Ok(received) => received,
-        Err(response) => return *response,
+        Err(Unreceived::Answered(response)) => return *response,
+        Err(Unreceived::Refused { fault, begin }) => return amf_refusal(shared, &begin, &fault),
     };
     let called = amf::answer(
         shared,
@@ -291,7 +314,16 @@ async fn by_amf(
             let answered = answer(shared, envelope.head, ContentType::Amf, body).await;
             keeping(received.ticket, answered.0)
         }
-        Err(fault) => *plain(StatusCode::BAD_REQUEST, fault.description().to_owned()),
+        Err(fault) => amf_refusal(shared, &received.body, &fault),
+    }
+}
+
+/// What is told of a packet that is not read: to its calls, where their places are known, and to people otherwise. Flash looks at an answer where
+/// the status is 200.
+fn amf_refusal(shared: &Shared, begin: &[u8], fault: &Fault) -> Response {
+    match amf::refusal(begin, &shared.gateway.limits, fault) {
+        Some(body) => of_type(ContentType::Amf, body.into()),
+        None => *plain_fault(fault),
     }
 }
 
@@ -318,7 +350,10 @@ async fn by_post(
 ) -> Response {
     let received = match receive(shared, envelope, body, Protocol::Rest, &[JSON]).await {
         Ok(received) => received,
-        Err(response) => return *response,
+        Err(Unreceived::Answered(response)) => return *response,
+        Err(Unreceived::Refused { fault, .. }) => {
+            return of_fault(shared, envelope.head, &fault).await;
+        }
     };
     let call = MethodCall {
         caller: &received.caller,

@@ -17,7 +17,7 @@ use xxhash_rust::xxh3::xxh3_128;
 use crate::content_type::ContentType;
 use crate::exchange::{self, Source, on_thread};
 use crate::gateway::Shared;
-use crate::http::{Carried, Envelope, answer, put, receive, set};
+use crate::http::{Carried, Envelope, Unreceived, answer, put, receive, set};
 use crate::protocol::rest;
 use crate::rest_answer::of_fault;
 use crate::unsent::keeping;
@@ -77,7 +77,8 @@ pub(crate) async fn weighed(
     let types = [ContentType::Json.name()];
     let received = match receive(shared, envelope, body, Protocol::Rest, &types).await {
         Ok(received) => received,
-        Err(response) => return *response,
+        Err(Unreceived::Answered(response)) => return *response,
+        Err(Unreceived::Refused { fault, .. }) => return of_fault(shared, head, &fault).await,
     };
     let (ticket, caller) = (&received.ticket, &received.caller);
     let weighing = async {

@@ -510,7 +510,7 @@ fn a_table_in_a_message_of_flex_is_an_array_of_objects() {
 }
 
 #[test]
-fn what_is_no_packet_or_too_much_is_refused() {
+fn what_is_no_packet_or_too_much_is_told_to_each_call_whose_place_is_known() {
     run(|| async {
         let limits = Limits {
             batch: 2,
@@ -529,17 +529,61 @@ fn what_is_no_packet_or_too_much_is_refused() {
             vec![echo(1.0.into()), echo(1.0.into()), echo(1.0.into())],
         );
         let wide = packet(Version::Amf0, vec![echo(vec![Amf0::Null; 2_000].into())]);
-        let whole = packet(Version::Amf0, vec![echo(1.0.into())])
+        let whole = packet(Version::Amf3, vec![echo(1.0.into())])
             .encode()
             .unwrap();
+        // Where the answers of a packet go is known up to its last value, whatever that is.
+        let mut second = packet(Version::Amf0, vec![echo(1.0.into()), echo(2.0.into())]);
+        second.headers.push(Header {
+            name: "known".into(),
+            must_understand: false,
+            value: vec![Amf0::from("x")].into(),
+        });
+        second.messages.last_mut().unwrap().response = "null".into();
+        let mut second = second.encode().unwrap();
+        second.pop();
         for (bytes, word) in [
             (
                 packet(Version::Amf0, vec![echo(deep)]).encode().unwrap(),
                 "deep",
             ),
-            (many.encode().unwrap(), "messages"),
             (wide.encode().unwrap(), "values"),
             (whole[..whole.len() - 1].to_vec(), "packet"),
+            (second, "packet"),
+        ] {
+            let version = if bytes[1] == 0 {
+                Version::Amf0
+            } else {
+                Version::Amf3
+            };
+            let answered = server.post("/amf", AMF, bytes).await;
+            assert_eq!(
+                (answered.status, answered.header("content-type")),
+                (200, AMF)
+            );
+            let told = Packet::decode(&answered.body, Default::default()).unwrap();
+            assert_eq!((told.version, told.messages.len()), (version, 1), "{word}");
+            assert_eq!(told.messages[0].target, "/1/onStatus", "{word}");
+            let said = format!("{:?}", told.messages[0].value);
+            assert!(
+                said.contains("Client.Malformed") && said.contains(word),
+                "{word}: {said}"
+            );
+        }
+        // Where not all of them are known, or there are too many, a status ends them all.
+        let damaged = {
+            let mut bytes = packet(Version::Amf0, vec![echo(1.0.into()), echo(2.0.into())])
+                .encode()
+                .unwrap();
+            let at = bytes.windows(4).position(|four| four == b"echo").unwrap();
+            // The first one's value is none, and does not say how long it is.
+            let value = at + 4 + 4;
+            bytes[value..value + 5].copy_from_slice(&[0xff, 0xff, 0xff, 0xff, 0x3f]);
+            bytes
+        };
+        for (bytes, word) in [
+            (many.encode().unwrap(), "messages"),
+            (damaged, "packet"),
             (vec![0, 7, 0, 0], "version"),
             (vec![], "packet"),
         ] {
@@ -551,6 +595,23 @@ fn what_is_no_packet_or_too_much_is_refused() {
                 answered.text()
             );
         }
+    });
+}
+
+#[test]
+fn a_message_of_flex_that_cannot_be_read_is_told_so_in_its_form() {
+    run(|| async {
+        let server = Running::of(kit()).await;
+        let message = flex("RemotingMessage", &[("operation", "echo".into())]);
+        let call = packet(Version::Amf3, vec![("null", in_amf3(vec![message]))]);
+        let mut bytes = call.encode().unwrap();
+        bytes.pop();
+        let answered = server.post("/amf", AMF, bytes).await;
+        let told = Packet::decode(&answered.body, Default::default()).unwrap();
+        assert_eq!(told.messages[0].target, "/1/onStatus");
+        let error = amf3_in(&told.messages[0].value);
+        assert_eq!(class_of(error), "flex.messaging.messages.ErrorMessage");
+        assert_eq!(error.get("faultCode"), Some(&"Client.Malformed".into()));
     });
 }
 
@@ -583,12 +644,10 @@ fn the_names_of_a_class_are_copied_within_the_limit_of_a_body() {
         let bomb = of_one_class(&"n".repeat(4 << 10), 10_000).encode().unwrap();
         assert!(bomb.len() < 64 << 10);
         let answered = server.post("/amf", AMF, bomb).await;
-        assert_eq!(answered.status, 400, "{:?}", answered.body.len());
-        assert!(
-            answered.text().contains("65536 bytes"),
-            "{}",
-            answered.text()
-        );
+        let told = Packet::decode(&answered.body, Default::default()).unwrap();
+        let value = amf3_in(&told.messages[0].value);
+        assert_eq!(value.get("code"), Some(&"Client.TooLarge".into()));
+        assert!(format!("{value:?}").contains("65536 bytes"), "{value:?}");
         let many = of_one_class("n", 10_000);
         let answer = send(&server, &many).await;
         assert_eq!(vec![answer.messages[0].value.clone()], {

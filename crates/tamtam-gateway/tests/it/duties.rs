@@ -3,7 +3,8 @@
 use std::sync::Arc;
 
 use bytes::Bytes;
-use http_body_util::{BodyExt, Full};
+use http_body_util::{BodyExt, Full, StreamBody};
+use hyper::body::Frame;
 use hyper_util::rt::TokioIo;
 use tamtam_amf::packet::Version;
 use tamtam_gateway::{
@@ -241,6 +242,160 @@ fn a_body_beyond_the_limit_is_refused_however_it_is_sent() {
     });
 }
 
+/// A body in pieces, which does not say how long it is.
+fn in_pieces(path: &str, content_type: &str, body: Vec<u8>) -> hyper::Request<Pieces> {
+    let pieces: Vec<_> = body
+        .chunks(10_000)
+        .map(|piece| Ok::<_, std::convert::Infallible>(Frame::data(Bytes::copy_from_slice(piece))))
+        .collect();
+    let request = request("POST", path).header("content-type", content_type);
+    request
+        .body(StreamBody::new(futures_util::stream::iter(pieces)))
+        .unwrap()
+}
+
+type Pieces = StreamBody<
+    futures_util::stream::Iter<std::vec::IntoIter<Result<Frame<Bytes>, std::convert::Infallible>>>,
+>;
+
+/// Sends a request by hand, all of it before anything is read, and gives status and body of the answer.
+async fn by_hand(address: std::net::SocketAddr, bytes: &[u8]) -> (u16, Vec<u8>) {
+    use tokio::io::{AsyncReadExt, AsyncWriteExt};
+
+    let mut stream = tokio::net::TcpStream::connect(address).await.unwrap();
+    stream.write_all(bytes).await.expect("the server takes it");
+    let mut answer = Vec::new();
+    stream.read_to_end(&mut answer).await.expect("no reset");
+    let end = answer
+        .windows(4)
+        .position(|four| four == b"\r\n\r\n")
+        .unwrap();
+    let status = std::str::from_utf8(&answer[9..12])
+        .unwrap()
+        .parse()
+        .unwrap();
+    (status, answer[end + 4..].to_vec())
+}
+
+#[test]
+fn a_body_that_is_too_large_is_told_so_in_the_form_of_its_protocol() {
+    run(|| async {
+        const MOST: usize = 1_000_000;
+        let limits = Limits {
+            body_bytes: MOST,
+            ..Limits::default()
+        };
+        let server = Running::of(kit().limits(limits)).await;
+        let text = "x".repeat(MOST);
+        let call_of_flash = |target: &str, version| {
+            let value = match version {
+                Version::Amf0 => vec![tamtam_amf::amf0::Value::from(&*text)].into(),
+                Version::Amf3 => amf::in_amf3(vec![tamtam_amf::amf3::Value::from(&*text)]),
+            };
+            packet(version, vec![(target, value)]).encode().unwrap()
+        };
+        let two = {
+            let text = tamtam_amf::amf0::Value::from(&*"x".repeat(MOST + MOST / 10));
+            packet(Version::Amf0, vec![("a.b", text), ("a.b", 1.0.into())])
+                .encode()
+                .unwrap()
+        };
+        let json =
+            format!(r#"{{"jsonrpc":"2.0","method":"Echo.echo","params":["{text}"],"id":1}}"#);
+        let xml = format!("<methodCall><methodName>{text}</methodName></methodCall>");
+        let json = json.into_bytes();
+        for (path, content_type, body, status, words) in [
+            (
+                "/jsonrpc",
+                "application/json",
+                json,
+                413,
+                r#""code":-32003"#,
+            ),
+            (
+                "/xmlrpc",
+                "text/xml",
+                xml.into_bytes(),
+                200,
+                "<int>-32003</int>",
+            ),
+            (
+                "/rest/Echo/echo",
+                "application/json",
+                text.repeat(2).into_bytes(),
+                413,
+                "Client.TooLarge",
+            ),
+            (
+                "/amf",
+                "application/x-amf",
+                call_of_flash("a.b", Version::Amf0),
+                200,
+                "/1/onStatus",
+            ),
+            (
+                "/amf",
+                "application/x-amf",
+                call_of_flash("a.b", Version::Amf3),
+                200,
+                "/1/onStatus",
+            ),
+            (
+                "/amf",
+                "application/x-amf",
+                call_of_flash("null", Version::Amf3),
+                200,
+                "messages.ErrorMessage",
+            ),
+            // The second one's place comes later than is read.
+            (
+                "/amf",
+                "application/x-amf",
+                two,
+                413,
+                "at most 1000000 bytes",
+            ),
+        ] {
+            // As one that says how long it is, and as one that does not.
+            let whole = server.post(path, content_type, body.clone()).await;
+            let stream = tokio::net::TcpStream::connect(server.address)
+                .await
+                .unwrap();
+            let handshake = hyper::client::conn::http1::handshake(TokioIo::new(stream)).await;
+            let (mut sender, connection) = handshake.unwrap();
+            tokio::spawn(connection);
+            let answered = sender
+                .send_request(in_pieces(path, content_type, body.clone()))
+                .await;
+            let answered = answered.expect("an answer");
+            let in_pieces = answered.status().as_u16();
+            let said_in_pieces = answered.into_body().collect().await.unwrap().to_bytes();
+            // A client that sends all before it reads gets it, too.
+            let head = format!(
+                "POST {path} HTTP/1.1\r\nhost: localhost\r\nconnection: close\r\ncontent-type: {content_type}\r\n\
+                 content-length: {}\r\n\r\n",
+                body.len()
+            );
+            let sent_first = by_hand(server.address, &[head.as_bytes(), &body].concat()).await;
+            for (given, said) in [
+                (whole.status, whole.body.to_vec()),
+                (in_pieces, said_in_pieces.to_vec()),
+                sent_first,
+            ] {
+                let said = String::from_utf8_lossy(&said);
+                assert_eq!(given, status, "{path}: {said}");
+                assert!(said.contains(words), "{path}: {said}");
+            }
+        }
+        // One that asks before it sends is told at once.
+        let head = "POST /jsonrpc HTTP/1.1\r\nhost: localhost\r\nconnection: close\r\ncontent-type: application/json\r\n\
+             content-length: 2000000\r\nexpect: 100-continue\r\n\r\n";
+        let (status, said) = by_hand(server.address, head.as_bytes()).await;
+        assert_eq!(status, 413);
+        assert!(String::from_utf8(said).unwrap().contains("-32003"));
+    });
+}
+
 #[test]
 fn who_comes_when_there_is_too_much_to_do_is_told_at_once_in_its_protocol() {
     run(|| async {
@@ -292,11 +447,33 @@ fn who_comes_when_there_is_too_much_to_do_is_told_at_once_in_its_protocol() {
             ),
             ("/1/onStatus", Some(&"Server.Busy".into()))
         );
+        // More than is read of a body there.
+        let text = "x".repeat(100_000);
+        let value = vec![tamtam_amf::amf0::Value::from(&*text)].into();
+        let flash = amf::send(&server, &packet(Version::Amf0, vec![("Echo.echo", value)])).await;
+        assert_eq!(
+            (
+                &*flash.messages[0].target,
+                flash.messages[0].value.get("code")
+            ),
+            ("/1/onStatus", Some(&"Server.Busy".into()))
+        );
+        let large =
+            format!(r#"{{"jsonrpc":"2.0","method":"Echo.echo","params":["{text}"],"id":1}}"#);
+        let large = server.post("/jsonrpc", "application/json", large).await;
+        assert_eq!((large.status, large.header("retry-after")), (503, "1"));
+        let busy = large.json();
+        assert_eq!(
+            (&busy["error"]["code"], &busy["id"]),
+            (&(-32005).into(), &serde_json::Value::Null)
+        );
+        let xml = format!("<methodCall><methodName>{text}</methodName></methodCall>");
+        assert!(server.xml_rpc(xml).await.contains("<int>-32005</int>"));
         let metrics = server.get("/metrics", &[]).await;
         assert!(
             metrics
                 .text()
-                .contains("tamtam_gateway_requests_refused_total 4\n"),
+                .contains("tamtam_gateway_requests_refused_total 7\n"),
             "{}",
             metrics.text()
         );

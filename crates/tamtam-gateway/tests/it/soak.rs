@@ -116,7 +116,13 @@ fn a_bomb_costs_no_more_than_the_limit() {
                     .body(Full::new(bomb.clone()));
                 let stream = TcpStream::connect(server.address).await.unwrap();
                 let answered = send_over(stream, request.unwrap()).await;
-                assert_eq!(answered.status, 413, "{path} {}", kind.name());
+                // XML-RPC has faults for clients that look at them where the status is 200.
+                let status = if path == "/xmlrpc" { 200 } else { 413 };
+                assert_eq!(answered.status, status, "{path} {}", kind.name());
+                assert!(
+                    answered.text().contains("has at most 4194304 bytes"),
+                    "{path}"
+                );
                 let (_, most) = server.memory();
                 let allowed = before + Limits::USUAL.body_bytes + BESIDE;
                 let name = kind.name();

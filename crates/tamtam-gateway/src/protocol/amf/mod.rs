@@ -2,6 +2,7 @@
 
 mod flash;
 mod flex;
+mod places;
 mod read;
 pub(crate) mod recorded;
 pub(crate) mod weighed;
@@ -17,6 +18,7 @@ use crate::admission::Ticket;
 use crate::gateway::Shared;
 use crate::json::not_carried;
 use crate::{AmfClasses, AmfRows, Answer, Arguments, Caller, Fault, FaultKind, Limits, Value};
+pub(crate) use places::refusal;
 use read::NameBudget;
 
 /// A call of a packet.
