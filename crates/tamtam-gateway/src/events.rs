@@ -33,7 +33,7 @@ const LAST_EVENT_ID: HeaderName = HeaderName::from_static("last-event-id");
 pub(crate) fn stream(shared: Arc<Shared>, name: &str, request: Request) -> Response {
     let (parts, _) = request.into_parts();
     let head = Head::of(&parts.headers);
-    let caller = caller_of(&Envelope::of(&parts, &head), Protocol::Events);
+    let caller = caller_of(&shared, &Envelope::of(&parts, &head), Protocol::Events);
     let connection = Arc::new(Notify::new());
     let wish = wish_of(parts.uri.query().unwrap_or_default(), &parts.headers);
     let begun = wish.and_then(|wish| subscribe(&shared, &caller, name, wish, 1, &connection));

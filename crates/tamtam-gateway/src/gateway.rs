@@ -3,6 +3,7 @@
 use std::any::Any;
 use std::collections::BTreeMap;
 use std::fmt;
+use std::net::IpAddr;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 use std::time::Instant;
@@ -16,6 +17,7 @@ use crate::exchange::{self, Sample, Source, Step};
 use crate::lasting::Lasting;
 use crate::metrics::Metrics;
 use crate::patient::in_time;
+use crate::proxies::{ForwardedBy, Network, Proxies};
 use crate::push::Encoders;
 use crate::service::check_name;
 use crate::sessions::Sessions;
@@ -51,6 +53,7 @@ pub struct Gateway {
     pub(crate) links: BTreeMap<String, LinkRoot>,
     pub(crate) limits: Limits,
     pub(crate) web: WebPolicy,
+    pub(crate) proxies: Proxies,
     pub(crate) compression: Threshold,
     pub(crate) amf_rows: AmfRows,
     pub(crate) amf_classes: AmfClasses,
@@ -145,6 +148,23 @@ impl Gateway {
     #[must_use]
     pub fn host(mut self, host: impl Into<String>) -> Gateway {
         self.web.hosts.push(host.into().to_ascii_lowercase());
+        self
+    }
+
+    /// Requests over connections from these addresses are passed on by a proxy, which says in a header for whom
+    /// ([`forwarded_by`](Gateway::forwarded_by)): the last address there that is of no trusted proxy is the client's, whose limits count, and which
+    /// [`Caller::peer`] gives. Its connections are those of many, and count among all alone. A server at a Unix socket that trusts any proxy takes
+    /// all who reach it for one.
+    #[must_use]
+    pub fn trusted_proxy(mut self, network: Network) -> Gateway {
+        self.proxies.trusted.push(network);
+        self
+    }
+
+    /// By which header the trusted proxies say for whom they pass a request on. `X-Forwarded-For`.
+    #[must_use]
+    pub fn forwarded_by(mut self, header: ForwardedBy) -> Gateway {
+        self.proxies.header = header;
         self
     }
 
@@ -258,6 +278,12 @@ impl Shared {
             encoders: Encoders::default(),
             gateway,
         })
+    }
+
+    /// A place for a connection from this address, if there is one.
+    pub(crate) fn connect(&self, peer: Option<IpAddr>) -> Ticket {
+        let is_of_many = self.gateway.proxies.trusts(peer);
+        self.connections.admit(peer.filter(|_| !is_of_many))
     }
 
     /// Calls a method by its full name, `SERVICE.METHOD`.

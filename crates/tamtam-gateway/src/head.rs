@@ -17,6 +17,8 @@ pub(crate) struct Head<'r> {
     pub(crate) if_none_match: Listed<'r>,
     pub(crate) range: Option<&'r HeaderValue>,
     pub(crate) if_range: Option<&'r HeaderValue>,
+    pub(crate) forwarded: Listed<'r>,
+    pub(crate) x_forwarded_for: Listed<'r>,
 }
 
 /// A header that is a list.
@@ -45,6 +47,8 @@ impl<'r> Head<'r> {
                 "if-none-match" => head.if_none_match.add(value),
                 "range" => first(&mut head.range, value),
                 "if-range" => first(&mut head.if_range, value),
+                "forwarded" => head.forwarded.add(value),
+                "x-forwarded-for" => head.x_forwarded_for.add(value),
                 _ => {}
             }
         }
@@ -115,6 +119,8 @@ mod tests {
             "if-none-match",
             "range",
             "if-range",
+            "forwarded",
+            "x-forwarded-for",
         ];
         let mut all = HeaderMap::new();
         for name in names {
@@ -138,6 +144,8 @@ mod tests {
             head.if_none_match.text(),
             text(head.range),
             text(head.if_range),
+            head.forwarded.text(),
+            head.x_forwarded_for.text(),
         ];
         assert_eq!(found, names.map(Some));
         let none = HeaderMap::new();

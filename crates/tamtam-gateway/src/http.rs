@@ -31,6 +31,7 @@ use crate::head::{Head, Listed, text};
 use crate::link_meter::LinkMeter;
 use crate::patient::{Leniency, in_time};
 use crate::protocol::rest;
+use crate::proxies::Proxies;
 use crate::{Caller, Fault, FaultKind, Protocol};
 
 /// So many bytes of a request are read even where there is too much to do, so that it is told so in its protocol's form.
@@ -172,13 +173,19 @@ impl<'r> Envelope<'r> {
         }
     }
 
-    fn admit(&self, admission: &Arc<Admission>) -> Ticket {
+    /// From where the request comes.
+    fn client(&self, proxies: &Proxies) -> Option<IpAddr> {
+        proxies.client(self.peer(), self.head)
+    }
+
+    fn admit(&self, admission: &Arc<Admission>, proxies: &Proxies) -> Ticket {
         match self.arrival {
-            Some(arrival) => {
+            Some(arrival) if !proxies.trusts(arrival.peer) => {
                 let share = || admission.share(arrival.peer);
                 arrival.share.get_or_init(share).admit()
             }
-            None => admission.admit(self.peer()),
+            // The requests of a proxy are those of many.
+            _ => admission.admit(self.client(proxies)),
         }
     }
 }
@@ -207,16 +214,17 @@ pub(crate) fn admit(
     envelope: &Envelope<'_>,
     protocol: Protocol,
 ) -> (Caller, Ticket) {
-    let ticket = envelope.admit(&shared.admission);
+    let ticket = envelope.admit(&shared.admission, &shared.gateway.proxies);
     if matches!(ticket, Ticket::Refused) {
         shared.metrics.refused();
     }
-    (caller_of(envelope, protocol), ticket)
+    (caller_of(shared, envelope, protocol), ticket)
 }
 
 /// Who sends a request.
-pub(crate) fn caller_of(envelope: &Envelope<'_>, protocol: Protocol) -> Caller {
-    let mut caller = Caller::new(protocol, envelope.peer());
+pub(crate) fn caller_of(shared: &Shared, envelope: &Envelope<'_>, protocol: Protocol) -> Caller {
+    let client = envelope.client(&shared.gateway.proxies);
+    let mut caller = Caller::new(protocol, client);
     let Some(value) = text(envelope.head.authorization) else {
         return caller;
     };

@@ -471,7 +471,7 @@ async fn advice(shared: &Shared, measuring: &Measuring, request: Request) -> Res
 
 /// The answer for a client that the gateway's own check does not let pass: what names methods is for those who may call.
 fn refused(shared: &Shared, envelope: &Envelope<'_>) -> Option<Response> {
-    let caller = caller_of(envelope, Protocol::Rest);
+    let caller = caller_of(shared, envelope, Protocol::Rest);
     let path = envelope.parts.uri.path();
     let fault = shared.may(None, &caller, path).err()?;
     let status = StatusCode::from_u16(fault.http_status()).unwrap_or(StatusCode::FORBIDDEN);

@@ -217,7 +217,7 @@ impl Server {
                 () = &mut stop => break,
             };
             match accepted {
-                Ok((stream, peer)) => match self.shared.connections.admit(peer) {
+                Ok((stream, peer)) => match self.shared.connect(peer) {
                     Ticket::Refused => {
                         self.shared.metrics.connection_refused();
                         refusals.tell(peer);

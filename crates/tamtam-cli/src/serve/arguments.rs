@@ -5,6 +5,7 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use clap::{Args, ValueEnum};
+use tamtam_gateway::{ForwardedBy, Network};
 
 const EXAMPLES: &str = "Examples:
   tamtam serve --demo                                 what one tries a client with
@@ -92,15 +93,46 @@ pub struct ServeArguments {
     /// So many connections may be open at the same time; the next one is told so and closed
     #[arg(long, value_name = "N", default_value_t = 1_024, value_parser = clap::builder::RangedU64ValueParser::<usize>::new().range(1..))]
     pub connections: usize,
-    /// So many of one client. A server that stands before this one and passes requests on is one client
+    /// So many of one client. A server that stands before this one and passes requests on is one client, unless --trusted-proxy names it
     #[arg(long, value_name = "N", default_value_t = 256, value_parser = clap::builder::RangedU64ValueParser::<usize>::new().range(1..))]
     pub connections_of_client: usize,
+    /// A proxy before this server passes requests on, over connections from this address, or a network of them: 127.0.0.1, 10.0.0.0/8. For whom it says that
+    /// it does, that client's limits count. Give it again for further ones
+    #[arg(long = "trusted-proxy", value_name = "ADDRESS")]
+    pub trusted_proxies: Vec<Network>,
+    /// The header by which trusted proxies say for whom they pass a request on: one that they write, or take away, whatever a client has in it
+    #[arg(
+        long,
+        value_name = "HEADER",
+        default_value = "x-forwarded-for",
+        value_enum,
+        requires = "trusted_proxies"
+    )]
+    pub forwarded_by: ProxyHeader,
     /// What is told on the standard error of what goes wrong, and what goes on
     #[arg(long, value_name = "LEVEL", default_value = "warn", value_enum)]
     pub log: LogLevel,
     /// A call may take so many seconds
     #[arg(long, value_name = "SECONDS", default_value = "30", value_parser = seconds)]
     pub time: Duration,
+}
+
+/// In which header a proxy says for whom it passes a request on.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum ProxyHeader {
+    /// A list of addresses, as most proxies write it.
+    XForwardedFor,
+    /// That of RFC 7239.
+    Forwarded,
+}
+
+impl From<ProxyHeader> for ForwardedBy {
+    fn from(header: ProxyHeader) -> ForwardedBy {
+        match header {
+            ProxyHeader::XForwardedFor => ForwardedBy::XForwardedFor,
+            ProxyHeader::Forwarded => ForwardedBy::Forwarded,
+        }
+    }
 }
 
 /// How much is told: each level has those before it, too.

@@ -63,6 +63,10 @@ fn gateway(arguments: &ServeArguments) -> Gateway {
     for host in &arguments.hosts {
         gateway = gateway.host(host);
     }
+    for &network in &arguments.trusted_proxies {
+        gateway = gateway.trusted_proxy(network);
+    }
+    gateway = gateway.forwarded_by(arguments.forwarded_by.into());
     if let Some(token) = arguments.token.clone() {
         gateway = gateway.authorize(tamtam_gateway::bearer(token));
     }

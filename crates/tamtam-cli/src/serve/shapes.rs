@@ -26,7 +26,7 @@ enum Shape {
 
 /// `com.example.Place`, which writes itself.
 #[derive(Deserialize, Serialize, JsonSchema)]
-struct Place {
+struct Spot {
     x: i32,
     label: String,
 }
@@ -39,7 +39,7 @@ struct GrowArgs {
 
 #[derive(Deserialize, JsonSchema)]
 struct MoveArgs {
-    place: Place,
+    place: Spot,
     by: i32,
 }
 
@@ -58,7 +58,7 @@ pub(super) fn shapes(gateway: Gateway) -> Gateway {
     let shift = Method::new("shift", |MoveArgs { place, by }| async move {
         let x = place.x.checked_add(by);
         let x = x.ok_or_else(|| Fault::new("Shapes.TooFar", "x has 32 bits"))?;
-        Ok::<Place, Fault>(Place { x, ..place })
+        Ok::<Spot, Fault>(Spot { x, ..place })
     });
     let service = Service::new("Shapes")
         .about(
@@ -75,7 +75,7 @@ fn classes() -> AmfClasses {
         .class("Square", "com.example.Square")
         .class("Shape::Circle", "com.example.Circle")
         .class("Shape::Square", "com.example.Square")
-        .class("Place", "com.example.Place")
+        .class("Spot", "com.example.Place")
         // In ActionScript: output.writeInt(x); output.writeObject(label);
         .externalizable(
             "com.example.Place",

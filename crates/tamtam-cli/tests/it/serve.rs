@@ -235,6 +235,38 @@ fn each_protocol_echoes_and_raises() {
 }
 
 #[test]
+fn connections_of_a_trusted_proxy_are_not_those_of_one_client() {
+    for (options, second) in [
+        (&[][..], "503"),
+        (&["--trusted-proxy", "127.0.0.0/8"], "200"),
+    ] {
+        let options = [&["--connections-of-client", "1"], options].concat();
+        let server = Serving::with(&options);
+        let address = server.url.strip_prefix("http://").unwrap();
+        let ask = || {
+            let mut stream = TcpStream::connect(address).unwrap();
+            // One that is refused may be closed already.
+            let _ = write!(
+                stream,
+                "GET /crossdomain.xml HTTP/1.1\r\nHost: {address}\r\n\r\n"
+            );
+            let mut line = [0; 12];
+            stream.read_exact(&mut line).unwrap();
+            (stream, String::from_utf8(line[9..].to_vec()).unwrap())
+        };
+        let (_open, first) = ask();
+        assert_eq!((&*first, &*ask().1), ("200", second), "{options:?}");
+    }
+    let wrong = Place::empty().run(&["serve", "--demo", "--trusted-proxy", "proxy.example"]);
+    assert_eq!(wrong.code, Some(2));
+    assert!(
+        wrong.stderr.contains("is no network: write an address"),
+        "{}",
+        wrong.stderr
+    );
+}
+
+#[test]
 fn a_call_prints_a_table_a_value_or_a_fault() {
     let server = Serving::with(&["--token", "let me in"]);
     let refused = server.call(&["Tiles.list", "palette"]);

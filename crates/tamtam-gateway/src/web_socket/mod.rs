@@ -35,6 +35,7 @@ const BEARER_PREFIX: &str = "tamtam-bearer.";
 pub(crate) async fn open(shared: Arc<Shared>, request: Request) -> Response {
     let (parts, _) = request.into_parts();
     let caller = caller_of(
+        &shared,
         &Envelope::of(&parts, &Head::of(&parts.headers)),
         Protocol::WebSocket,
     );
@@ -52,6 +53,7 @@ pub(crate) async fn open(shared: Arc<Shared>, request: Request) -> Response {
 pub(crate) async fn open_link(shared: Arc<Shared>, name: String, request: Request) -> Response {
     let (parts, _) = request.into_parts();
     let mut caller = caller_of(
+        &shared,
         &Envelope::of(&parts, &Head::of(&parts.headers)),
         Protocol::Link,
     );

@@ -16,6 +16,7 @@ mod json_rpc;
 mod late;
 mod link;
 mod page;
+mod proxies;
 mod push;
 mod record;
 mod rest;

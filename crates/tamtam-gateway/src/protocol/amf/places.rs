@@ -12,7 +12,7 @@ pub(crate) fn refusal(begin: &[u8], limits: &Limits, fault: &Fault) -> Option<Ve
     let (version, places) = places(begin, limits)?;
     let mut out = Vec::new();
     let mut encoder = Encoder::new(&mut out, version);
-    for Place { response, is_flex } in places {
+    for AnswerPlace { response, is_flex } in places {
         let written = if is_flex {
             let response_message = flex::failed(&Value::Null, fault);
             write_flex(&mut encoder, &response, response_message, version)
@@ -25,14 +25,14 @@ pub(crate) fn refusal(begin: &[u8], limits: &Limits, fault: &Fault) -> Option<Ve
 }
 
 /// Where an answer goes.
-struct Place {
+struct AnswerPlace {
     response: String,
     /// Flex's messages are for no target.
     is_flex: bool,
 }
 
 /// The version and the places, those of calls that want an answer.
-fn places(begin: &[u8], limits: &Limits) -> Option<(Version, Vec<Place>)> {
+fn places(begin: &[u8], limits: &Limits) -> Option<(Version, Vec<AnswerPlace>)> {
     let mut bytes = Bytes {
         left: begin,
         limits,
@@ -56,7 +56,7 @@ fn places(begin: &[u8], limits: &Limits) -> Option<(Version, Vec<Place>)> {
         let (target, response) = (bytes.text()?, bytes.text()?);
         if let Some(response) = wanted(response).ok()? {
             let is_flex = target == "null";
-            places.push(Place { response, is_flex });
+            places.push(AnswerPlace { response, is_flex });
         }
         // What the last one holds may be what is wrong, or may not have come.
         if number < count {
