@@ -10,6 +10,7 @@ use std::time::{Duration, Instant};
 use tamtam_rows::{CompressionKind, Rows};
 
 use crate::Value;
+use crate::stream_head::StreamHead;
 
 tokio::task_local! {
     static CURRENT: Arc<Exchange>;
@@ -57,12 +58,14 @@ pub(crate) struct Sample {
 /// An answer, before a protocol writes it.
 #[derive(Debug)]
 pub(crate) enum Source {
-    /// What serde writes, and has not written yet.
+    /// What serde writes, and has not written yet, or a table that has not begun.
     Unwritten,
     /// The body of an answer in JSON.
     Json(Vec<u8>),
     Value(Value),
     Rows(Rows),
+    /// The beginning of a table that is on its way.
+    Stream(Arc<StreamHead>),
 }
 
 /// What went out.
@@ -171,10 +174,10 @@ pub(crate) fn add(step: Step, took: Duration) {
 }
 
 /// Notes that a call has been answered; `sample` is made if the answer is to be looked at.
-pub(crate) fn called(sample: impl FnOnce() -> Option<Sample>) {
+pub(crate) fn called(sample: impl FnOnce() -> Sample) {
     let _ = CURRENT.try_with(|exchange| {
         if exchange.is_sampled && exchange.calls.fetch_add(1, Ordering::Relaxed) == 0 {
-            *lock(&exchange.sample) = sample();
+            *lock(&exchange.sample) = Some(sample());
         }
     });
 }
@@ -193,6 +196,17 @@ pub(crate) fn known(source: impl FnOnce() -> Source) {
             sample.source = source();
         }
     });
+}
+
+/// What keeps the beginning of a table on its way, if it is to be looked at.
+pub(crate) fn stream_head() -> Option<Arc<StreamHead>> {
+    let mut head = None;
+    known(|| {
+        let new = Arc::<StreamHead>::default();
+        head = Some(Arc::clone(&new));
+        Source::Stream(new)
+    });
+    head
 }
 
 /// Notes what goes out.

@@ -344,21 +344,19 @@ impl Shared {
     }
 
     /// The answer of a call that is to be looked at later.
-    fn sample(answer: &Answer, method: &str, caller: &Caller) -> Option<Sample> {
+    fn sample(answer: &Answer, method: &str, caller: &Caller) -> Sample {
         let source = match answer {
             Answer::Rows(rows) => Source::Rows(rows.clone()),
             Answer::Cached(table) => Source::Rows(table.rows().clone()),
             Answer::Value(Value::Rows(rows)) => Source::Rows(Rows::clone(rows)),
             Answer::Value(value) => Source::Value(value.clone()),
-            Answer::Typed(_) => Source::Unwritten,
-            // Its parts are gone when they are sent.
-            Answer::Stream(_) => return None,
+            Answer::Typed(_) | Answer::Stream(_) => Source::Unwritten,
         };
-        Some(Sample {
+        Sample {
             method: method.to_owned(),
             protocol: caller.protocol.name(),
             source,
-        })
+        }
     }
 
     async fn invoke(

@@ -1,6 +1,7 @@
 //! A table that comes part by part, no faster than its reader takes it.
 
 use std::fmt;
+use std::sync::Arc;
 use std::thread;
 use std::time::Instant;
 
@@ -11,6 +12,7 @@ use tokio::sync::{mpsc, oneshot};
 use tokio::time::timeout_at;
 
 use crate::exchange::{self, Step};
+use crate::stream_head::StreamHead;
 use crate::{Fault, FaultKind};
 
 /// How many parts may be ready and not yet taken.
@@ -99,6 +101,7 @@ impl RowStream {
             taken,
             ended: Some(ended),
             deadline: self.deadline,
+            head: None,
         })
     }
 
@@ -117,6 +120,7 @@ impl RowStream {
                 "the table is too large for this form, which cannot be sent in parts; ask for another one",
             )?;
         }
+        exchange::known(|| exchange::Source::Rows(all.clone()));
         Ok(all)
     }
 }
@@ -234,9 +238,17 @@ pub(crate) struct Parts {
     ended: Option<oneshot::Receiver<Result<(), Fault>>>,
     /// By when the next part has to be there, or the end.
     pub(crate) deadline: Option<Instant>,
+    /// Keeps the first rows, where they are looked at.
+    head: Option<Arc<StreamHead>>,
 }
 
 impl Parts {
+    /// What keeps the first rows, if these are to be looked at when the table has gone. Asked for before the first part.
+    pub(crate) fn head(&mut self) -> Option<Arc<StreamHead>> {
+        self.head = exchange::stream_head();
+        self.head.clone()
+    }
+
     /// Whether a part is there that need not be waited for.
     pub(crate) fn is_at_hand(&self) -> bool {
         !self.taken.is_empty()
@@ -256,6 +268,9 @@ impl Parts {
             None => self.wait().await,
         };
         exchange::end(Step::Call, begun);
+        if let (Some(head), Ok(Some(part))) = (&self.head, &part) {
+            head.take(part);
+        }
         part
     }
 

@@ -1,5 +1,6 @@
 //! The answer to a call by URL whose table comes part by part: sent while its source gives it, compressed on its way where the client reads that.
 
+use std::sync::Arc;
 use std::time::Duration;
 
 use axum::body::Body;
@@ -10,12 +11,13 @@ use futures_util::stream;
 use tamtam_rows::{CompressionError, CompressionKind, Compressor, Rows};
 use tokio::time::{Instant, timeout_at};
 
-use crate::exchange::on_thread;
+use crate::exchange::{self, Sent, on_thread};
 use crate::gateway::Shared;
 use crate::head::Head;
 use crate::http::{accepted_compression, answer_of, made_ready, of_type, put};
 use crate::protocol::rest::{Form, PartWriter};
 use crate::row_stream::Parts;
+use crate::stream_head::StreamHead;
 use crate::{Fault, FaultKind, RowStream};
 
 /// For so long the first rows are held back at most where they are too few to say whether the answer is worth compressing. A
@@ -39,6 +41,7 @@ pub(crate) async fn of_stream(
     rows: RowStream,
 ) -> Result<Response, Fault> {
     let mut parts = rows.start()?;
+    let seen = parts.head();
     let mut written = Written::of(PartWriter::new(form, &parts.schema)?);
     // Until something was sent a failure is a fault; after that all that can be done is to cut the answer off.
     written.take(&mut parts).await?;
@@ -60,6 +63,9 @@ pub(crate) async fn of_stream(
         let ready = made_ready(shared, head, bytes).await;
         return Ok(answer_of(head, form.content_type(), ready));
     };
+    if let Some(seen) = &seen {
+        seen.written(bytes.len());
+    }
     let (first, compressor) = match kind {
         CompressionKind::None => (bytes, None),
         kind => {
@@ -69,9 +75,22 @@ pub(crate) async fn of_stream(
         }
     };
     let mut response = of_type(form.content_type(), Body::empty());
-    if compressor.is_some() {
+    let compression = match compressor {
+        Some(_) => kind,
+        None => CompressionKind::None,
+    };
+    if compression != CompressionKind::None {
         put(&mut response, CONTENT_ENCODING, kind.content_encoding());
     }
+    // How many bytes it has is known when it has gone.
+    exchange::sending(|| Sent {
+        content_type: form.content_type().name().to_owned(),
+        plain_bytes: 0,
+        wire_bytes: 0,
+        compression,
+        accepted: accepted_compression(head),
+        compress: Duration::ZERO,
+    });
     let sending = Sending {
         parts,
         first: Some(first.into()),
@@ -79,7 +98,9 @@ pub(crate) async fn of_stream(
             writer,
             compressor,
             holds_back: false,
+            seen: seen.clone(),
         }),
+        seen,
     };
     *response.body_mut() = Body::from_stream(stream::unfold(sending, |mut sending| async {
         let next = sending.next().await?;
@@ -188,6 +209,8 @@ struct Pen {
     compressor: Option<Compressor>,
     /// Whether the compressor has taken what it has not given.
     holds_back: bool,
+    /// Where it is looked at when it has gone.
+    seen: Option<Arc<StreamHead>>,
 }
 
 /// What a pen does next.
@@ -205,6 +228,9 @@ impl Pen {
             Stroke::Part(part) => {
                 let written = self.writer.write(&part)?;
                 drop(part);
+                if let Some(seen) = &self.seen {
+                    seen.written(written.len());
+                }
                 let bytes = match &mut self.compressor {
                     Some(compressor) => {
                         self.holds_back |= !written.is_empty();
@@ -222,6 +248,9 @@ impl Pen {
             }
             Stroke::End => {
                 let last = self.writer.finish()?;
+                if let Some(seen) = &self.seen {
+                    seen.written(last.len());
+                }
                 let bytes = match self.compressor {
                     Some(mut compressor) => {
                         let mut bytes = compressor.write(&last).map_err(not_compressed)?;
@@ -246,11 +275,20 @@ struct Sending {
     /// Nothing behind the end.
     pen: Option<Pen>,
     first: Option<Bytes>,
+    seen: Option<Arc<StreamHead>>,
 }
 
 impl Sending {
     /// The next bytes of the answer; nothing behind the last ones.
     async fn next(&mut self) -> Option<Result<Bytes, Fault>> {
+        let next = self.next_bytes().await;
+        if let (Some(seen), Some(Ok(bytes))) = (&self.seen, &next) {
+            seen.sent(bytes.len());
+        }
+        next
+    }
+
+    async fn next_bytes(&mut self) -> Option<Result<Bytes, Fault>> {
         if let Some(first) = self.first.take() {
             return Some(Ok(first));
         }

@@ -7,7 +7,7 @@ use tamtam_amf::packet::Version;
 use tamtam_rows::{Compression, CompressionKind, Rows};
 
 use crate::exchange::{Source, thread_cpu};
-use crate::protocol::rest::Form;
+use crate::protocol::rest::{Form, PartWriter};
 use crate::protocol::{amf, xml_rpc};
 use crate::value::View;
 use crate::{AmfClasses, AmfRows, Fault, Limits, Value, json};
@@ -46,6 +46,22 @@ pub(crate) const FORMS: [&str; 12] = [
 pub(crate) struct Scale {
     value: Value,
     rows: Option<Rows>,
+    /// The parts in which a table goes; none if it goes as a whole.
+    parts: Vec<Rows>,
+}
+
+impl Weighed {
+    /// What an answer has that is so many times as large.
+    pub(crate) fn times(self, factor: f64) -> Weighed {
+        let bytes = |bytes: usize| (bytes as f64 * factor).round() as usize;
+        Weighed {
+            form: self.form,
+            bytes: bytes(self.bytes),
+            encode: self.encode.mul_f64(factor),
+            compressed_bytes: bytes(self.compressed_bytes),
+            compress: self.compress.mul_f64(factor),
+        }
+    }
 }
 
 impl Scale {
@@ -55,14 +71,28 @@ impl Scale {
             Source::Rows(rows) => Value::from(rows),
             Source::Value(value) => value,
             Source::Json(body) => in_json(&body)?,
-            Source::Unwritten => return None,
+            Source::Unwritten | Source::Stream(_) => return None,
         };
         let rows = match &value {
             Value::Rows(rows) => Some(Rows::clone(rows)),
             Value::List(values) => as_rows(values),
             _ => None,
         };
-        Some(Scale { value, rows })
+        Some(Scale {
+            value,
+            rows,
+            parts: Vec::new(),
+        })
+    }
+
+    /// Of a table that goes in these parts; nothing if they are none of one table.
+    pub(crate) fn of_parts(parts: Vec<Rows>) -> Option<Scale> {
+        let mut rows = Rows::empty(parts.first()?.schema().clone());
+        for part in &parts {
+            rows.append(part).ok()?;
+        }
+        let scale = Scale::of(Source::Rows(rows))?;
+        Some(Scale { parts, ..scale })
     }
 
     /// How many rows the answer has, if it is a table or could be one.
@@ -100,10 +130,35 @@ impl Scale {
             .collect()
     }
 
+    fn goes_in_parts(&self, form: Form) -> bool {
+        !self.parts.is_empty() && form.takes_parts()
+    }
+
+    /// The bytes in a form whose parts are sent one by one.
+    fn in_parts(&self, form: Form) -> Result<Vec<u8>, Fault> {
+        let mut bytes = Vec::new();
+        let mut writer = None;
+        for part in &self.parts {
+            let writer = match &mut writer {
+                Some(writer) => writer,
+                none => none.insert(PartWriter::new(form, part.schema())?),
+            };
+            bytes.extend(writer.write(part)?);
+        }
+        if let Some(writer) = writer {
+            bytes.extend(writer.finish()?);
+        }
+        Ok(bytes)
+    }
+
     /// The bytes in a form; nothing if that is for tables alone, and this is none.
     fn encoded(&self, form: &str, classes: &AmfClasses) -> Option<Result<Vec<u8>, Fault>> {
-        let of_table = |form: Form| self.rows.as_ref().map(|rows| form.encode(rows));
+        let of_table = |form: Form| match &self.rows {
+            Some(_) if self.goes_in_parts(form) => Some(self.in_parts(form)),
+            rows => rows.as_ref().map(|rows| form.encode(rows)),
+        };
         let of_any = |form: Form| match &self.value {
+            Value::Rows(_) if self.goes_in_parts(form) => self.in_parts(form),
             Value::Rows(rows) => form.encode(rows),
             value => form.encode_value(value),
         };

@@ -7,13 +7,13 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use serde_json::{Value as Json, json};
-use tamtam_rows::CompressionKind;
+use tamtam_rows::{CompressionKind, Rows};
 
-use super::ledger::{Ledger, Seen};
+use super::ledger::{Estimate, Ledger, Seen};
 use super::report;
 use super::share::Share;
 use crate::AmfClasses;
-use crate::exchange::{Sample, Sent, thread_cpu};
+use crate::exchange::{Sample, Sent, Source, thread_cpu};
 use crate::link_meter::LinkMeter;
 use crate::weigh::Scale;
 
@@ -92,7 +92,8 @@ impl Advisor {
 
     /// Takes an answer, unless another one waits already.
     pub(crate) fn submit(&self, job: Job) {
-        let is_taken = job.sent.plain_bytes <= MOST_BYTES
+        let is_stream = matches!(job.sample.source, Source::Stream(_));
+        let is_taken = (is_stream || job.sent.plain_bytes <= MOST_BYTES)
             && match self.jobs.try_send(job) {
                 Ok(()) => true,
                 Err(TrySendError::Full(_) | TrySendError::Disconnected(_)) => false,
@@ -142,13 +143,34 @@ fn work(waiting: &Receiver<Job>, ledger: &Mutex<Ledger>, share: &Share, classes:
 }
 
 fn look(job: Job, classes: &AmfClasses) -> Option<Seen> {
-    let Job { sample, sent, link } = job;
-    let scale = Scale::of(sample.source)?;
+    let Job {
+        sample,
+        mut sent,
+        link,
+    } = job;
+    let mut estimate = None;
+    let scale = if let Source::Stream(head) = &sample.source {
+        let seen = head.seen()?;
+        // A short one was an answer like any other.
+        if sent.wire_bytes == 0 {
+            (sent.plain_bytes, sent.wire_bytes) = (seen.plain_bytes, seen.wire_bytes);
+        }
+        let rows = seen.head.iter().map(Rows::len).sum::<usize>() as u64;
+        let of_rows = seen.rows;
+        estimate = Some(Estimate { rows, of_rows });
+        Scale::of_parts(seen.head)?
+    } else {
+        Scale::of(sample.source)?
+    };
     let kind = match sent.accepted {
         CompressionKind::None => CompressionKind::Zstd,
         kind => kind,
     };
-    let forms = scale.weigh(kind, classes);
+    let mut forms = scale.weigh(kind, classes);
+    if let Some(estimate) = estimate {
+        let all = forms.into_iter().map(|form| form.times(estimate.factor()));
+        forms = all.collect();
+    }
     Some(Seen {
         method: sample.method,
         protocol: sample.protocol,
@@ -157,5 +179,6 @@ fn look(job: Job, classes: &AmfClasses) -> Option<Seen> {
         sent,
         compression: kind,
         forms,
+        estimate,
     })
 }

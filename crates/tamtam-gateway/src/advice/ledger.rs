@@ -20,6 +20,21 @@ pub(super) struct Seen {
     pub(super) sent: Sent,
     pub(super) compression: CompressionKind,
     pub(super) forms: Vec<Weighed>,
+    /// The forms were weighed by some of its rows.
+    pub(super) estimate: Option<Estimate>,
+}
+
+/// By how many rows an answer was estimated that has more of them.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Estimate {
+    pub(super) rows: u64,
+    pub(super) of_rows: u64,
+}
+
+impl Estimate {
+    pub(super) fn factor(self) -> f64 {
+        self.of_rows as f64 / self.rows as f64
+    }
 }
 
 /// How fast a link is.
@@ -74,6 +89,10 @@ pub(super) struct Group {
     pub(super) compression: Option<CompressionKind>,
     pub(super) bytes_per_second: f64,
     pub(super) forms: BTreeMap<&'static str, Sums>,
+    /// Answers that were estimated, by how many rows, and how many they had.
+    pub(super) estimated: u64,
+    pub(super) estimated_by_rows: u64,
+    pub(super) estimated_rows: u64,
 }
 
 /// The sums of a form's figures, over as many answers as could be written so.
@@ -105,7 +124,24 @@ impl Ledger {
         group.plain_bytes += seen.sent.plain_bytes as u64;
         group.wire_bytes += seen.sent.wire_bytes as u64;
         group.compressed += u64::from(seen.sent.compression != CompressionKind::None);
-        group.compress += seen.sent.compress;
+        group.compress += match seen.estimate {
+            // What was compressed on its way was not timed.
+            Some(_)
+                if seen.sent.compress.is_zero()
+                    && seen.sent.compression != CompressionKind::None =>
+            {
+                let same = seen.forms.iter().find(|weighed| weighed.form == form);
+                same.map_or(Duration::ZERO, |same| same.compress)
+            }
+            _ => seen.sent.compress,
+        };
+        if let Some(estimate) = seen.estimate
+            && estimate.rows < estimate.of_rows
+        {
+            group.estimated += 1;
+            group.estimated_by_rows += estimate.rows;
+            group.estimated_rows += estimate.of_rows;
+        }
         group.compression = Some(seen.compression);
         if seen.sent.accepted != CompressionKind::None {
             group.accepted = Some(seen.sent.accepted);

@@ -115,6 +115,14 @@ fn link_of(link: Link, form: &'static str, group: &Group, threshold_bytes: usize
             .into(),
     );
     entry.insert("forms".into(), forms.into());
+    let estimate = (group.estimated > 0).then(|| {
+        json!({
+            "samples": group.estimated,
+            "by_rows": group.estimated_by_rows / group.estimated,
+            "of_rows": group.estimated_rows / group.estimated,
+        })
+    });
+    entry.insert("estimated".into(), estimate.into());
     let advice = advice(&now, &ways, speed, group, threshold_bytes);
     entry.insert("advice".into(), advice.into());
     entry.into()
@@ -215,7 +223,15 @@ fn in_words(
         None => String::new(),
     };
     let cpu = changed("of the server's CPU", now.cpu - way.cpu);
-    format!("{means}: {bytes}{time}, {cpu} a call")
+    let estimate = match group.estimated {
+        0 => String::new(),
+        count => format!(
+            " (estimated by the first {} of {} rows)",
+            group.estimated_by_rows / count,
+            group.estimated_rows / count
+        ),
+    };
+    format!("{means}: {bytes}{time}, {cpu} a call{estimate}")
 }
 
 fn changed(what: &str, saved: f64) -> String {
@@ -281,6 +297,7 @@ mod tests {
                 compress: Duration::ZERO,
             },
             compression: CompressionKind::Zstd,
+            estimate: None,
             forms: vec![
                 form("json", 1_000, Duration::ZERO),
                 form("packed", 100, Duration::from_millis(1)),

@@ -1,11 +1,11 @@
 //! What a server tells of its own traffic.
 
 use serde_json::Value as Json;
-use tamtam_gateway::{Fault, Method, Service, bearer};
+use tamtam_gateway::{Fault, Method, RowStream, Service, bearer};
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::TcpStream;
 
-use crate::world::{Running, kit, run};
+use crate::world::{Running, kit, run, tiles};
 
 /// The report, once it tells of this method.
 async fn told(server: &Running, method: &str) -> Json {
@@ -198,6 +198,101 @@ fn how_fast_a_link_is_tells_a_client_that_reads_slowly() {
         // What saves time depends on how long this machine encodes; what is said of each way does not.
         for way in link["advice"].as_array().unwrap() {
             assert!(way["saves"]["time_us"].is_number(), "{link}");
+        }
+    });
+}
+
+/// Tables part by part, of so many rows.
+fn streams() -> Service {
+    #[derive(serde::Deserialize, schemars::JsonSchema)]
+    struct Count {
+        count: u32,
+    }
+    let all = Method::blocking("all", |Count { count }| {
+        Ok::<_, Fault>(RowStream::new(tiles(0).schema().clone(), move |sink| {
+            let table = tiles(count);
+            for first in (0..count as usize).step_by(1_000) {
+                sink.send(table.part(first..(first + 1_000).min(count as usize)))?;
+            }
+            Ok(())
+        }))
+    });
+    Service::new("Stream").with(all.safe())
+}
+
+#[test]
+fn a_table_that_is_streamed_is_estimated_by_its_first_rows() {
+    run(|| async {
+        const ROWS: u32 = 60_000;
+        let server = Running::of(kit().service(streams()).advice(1)).await;
+        let path = format!("/rest/Stream/all?count={ROWS}");
+        let sent = server.get(&path, &[]).await;
+        let link = told(&server, "Stream.all").await["links"][0].clone();
+        assert_eq!(link["sent"]["form"], "json");
+        // What was sent is no estimate.
+        assert_eq!(link["sent"]["wire_bytes"], sent.body.len() as f64);
+        let estimated = &link["estimated"];
+        let by_rows = estimated["by_rows"].as_u64().unwrap();
+        assert!((1_000..ROWS as u64 / 2).contains(&by_rows), "{estimated}");
+        assert_eq!(estimated["of_rows"], ROWS);
+        for (form, accept) in [
+            ("json", "application/json"),
+            ("csv", "text/csv"),
+            ("packed", "application/vnd.tamtam.rows"),
+        ] {
+            let bytes = server.get(&path, &[("accept", accept)]).await.body.len() as f64;
+            let told = of_form(&link, form)["bytes"].as_f64().unwrap();
+            assert!(
+                (0.7..1.3).contains(&(told / bytes)),
+                "{form}: {told} of {bytes}"
+            );
+        }
+        let best = &link["advice"][0];
+        assert_eq!(best["what"], "form", "{best}");
+        let text = best["text"].as_str().unwrap();
+        let said = format!("(estimated by the first {by_rows} of {ROWS} rows)");
+        assert!(text.ends_with(&said), "{text}");
+    });
+}
+
+#[test]
+fn a_streamed_table_that_is_compressed_on_its_way_has_the_bytes_that_went() {
+    run(|| async {
+        let server = Running::of(kit().service(streams()).advice(1)).await;
+        let gzip = [("accept-encoding", "gzip")];
+        let sent = server.get("/rest/Stream/all?count=20000", &gzip).await;
+        assert_eq!(sent.header("content-encoding"), "gzip");
+        let link = told(&server, "Stream.all").await["links"][0].clone();
+        assert_eq!(link["sent"]["compressed"], true);
+        assert_eq!(link["sent"]["wire_bytes"], sent.body.len() as f64);
+        assert!(link["sent"]["bytes"].as_f64().unwrap() > 4.0 * sent.body.len() as f64);
+        assert!(
+            link["sent"]["compress_us"].as_f64().unwrap() > 0.0,
+            "{link}"
+        );
+    });
+}
+
+#[test]
+fn a_table_that_is_gathered_or_short_is_no_estimate() {
+    run(|| async {
+        for call in ["rest", "json-rpc"] {
+            let server = Running::of(kit().service(streams()).advice(1)).await;
+            if call == "rest" {
+                let answered = server.get("/rest/Stream/all?count=300", &[]).await;
+                assert_eq!(answered.status, 200);
+            } else {
+                let call =
+                    r#"{"jsonrpc":"2.0","method":"Stream.all","params":{"count":300},"id":1}"#;
+                server.json_rpc(call).await;
+            }
+            let link = told(&server, "Stream.all").await["links"][0].clone();
+            assert!(link["estimated"].is_null(), "{link}");
+            assert!(
+                link["sent"]["wire_bytes"].as_f64().unwrap() > 5_000.0,
+                "{link}"
+            );
+            assert!(of_form(&link, "packed")["bytes"].is_number());
         }
     });
 }
