@@ -5,12 +5,12 @@ use std::future::Future;
 use std::sync::Arc;
 use std::time::Duration;
 
-use anyhow::{Context, Result, bail};
+use anyhow::{Context, Result, anyhow, bail};
 use rusqlite::{InterruptHandle, OpenFlags};
 use sqlx::mysql::MySqlConnectOptions;
 use sqlx::postgres::PgConnectOptions;
 use sqlx::{ConnectOptions, Connection, Executor, IntoArguments, MySqlConnection, PgConnection};
-use tamtam_rows::database::{Parts, ReadTimes, Source, SqliteCursor, StreamError};
+use tamtam_rows::database::{DatabaseError, Parts, ReadTimes, Source, SqliteCursor, StreamError};
 use tamtam_rows::{Rows, Schema};
 use tokio::runtime::Runtime;
 use tokio::sync::Notify;
@@ -38,8 +38,9 @@ enum InterruptKind {
 }
 
 impl QueryInterrupt {
-    /// Ends the query that runs, or the next one of a database that is connected to: it fails. SQLite stops at its next step; the connection to
-    /// another database is closed, which notices that when it next writes to it, PostgreSQL from version 14 on within a second in any case.
+    /// Ends the query that runs, or the next one of a database that is connected to: it fails. SQLite stops at its next step. MySQL and MariaDB
+    /// are told to end it, over a connection of its own; where they cannot be told, and with PostgreSQL, the connection is closed, which the
+    /// server notices when it next writes to it, PostgreSQL from version 14 on within a second in any case.
     pub fn interrupt(&self) {
         match &self.0 {
             InterruptKind::Sqlite(handle) => handle.interrupt(),
@@ -56,8 +57,57 @@ impl fmt::Debug for QueryInterrupt {
 
 enum Open {
     Sqlite(rusqlite::Connection),
-    MySql(Runtime, MySqlConnection),
+    MySql(Runtime, MySqlConnection, Option<Box<KillSwitch>>),
     Postgres(Runtime, PgConnection),
+}
+
+/// What ends a query of MySQL or MariaDB: they do not look whether their client is there while they work.
+struct KillSwitch {
+    /// How to connect once more.
+    options: MySqlConnectOptions,
+    /// The number of the connection that has the query.
+    connection: u64,
+}
+
+impl KillSwitch {
+    /// Of this connection; nothing where the server gives it no number.
+    fn of(
+        runtime: &Runtime,
+        options: MySqlConnectOptions,
+        connection: &mut MySqlConnection,
+    ) -> Option<Box<KillSwitch>> {
+        let number = sqlx::query_scalar("SELECT CONNECTION_ID()").fetch_one(connection);
+        let connection = within(runtime, number).ok()?;
+        Some(Box::new(KillSwitch {
+            options,
+            connection,
+        }))
+    }
+
+    /// Ends the query that the connection has; its own server is the only one that can refuse, and then it goes on until it next writes.
+    fn kill_query(&self, runtime: &Runtime) {
+        let _ = within(runtime, async {
+            let mut other = self.options.connect().await?;
+            let kill = format!("KILL QUERY {}", self.connection);
+            other.execute(&*kill).await?;
+            other.close().await
+        });
+    }
+}
+
+/// Why a query gives no more rows.
+enum Stopped {
+    Failed(anyhow::Error),
+    /// Its rows are no longer wanted.
+    Unwanted(anyhow::Error),
+}
+
+impl From<Stopped> for anyhow::Error {
+    fn from(stopped: Stopped) -> anyhow::Error {
+        match stopped {
+            Stopped::Failed(error) | Stopped::Unwanted(error) => error,
+        }
+    }
 }
 
 impl Database {
@@ -109,8 +159,9 @@ impl Database {
                 let options: MySqlConnectOptions =
                     url.parse().context("this is no URL of MySQL")?;
                 let options = options.disable_statement_logging();
-                let connection = within(&runtime, options.connect()).context(advice)?;
-                Open::MySql(runtime, connection).into()
+                let mut connection = within(&runtime, options.connect()).context(advice)?;
+                let switch = KillSwitch::of(&runtime, options, &mut connection);
+                Open::MySql(runtime, connection, switch).into()
             }
             Url::Postgres(url) => {
                 let options: PgConnectOptions =
@@ -177,13 +228,17 @@ impl Database {
                     Err(StreamError::Database(error)) => Err(error.into()),
                 }
             }
-            Open::MySql(runtime, connection) => {
+            Open::MySql(runtime, connection, switch) => {
                 let passing = pass(connection, sqlx::query(sql), schema, taker);
-                runtime.block_on(unless(ended, passing))
+                let result = runtime.block_on(unless(ended, passing));
+                if let (Err(Stopped::Unwanted(_)), Some(switch)) = (&result, switch) {
+                    switch.kill_query(runtime);
+                }
+                Ok(result?)
             }
             Open::Postgres(runtime, connection) => {
                 let passing = pass(connection, sqlx::query(sql), schema, taker);
-                runtime.block_on(unless(ended, passing))
+                Ok(runtime.block_on(unless(ended, passing))?)
             }
         }
     }
@@ -206,7 +261,7 @@ impl Database {
                 };
                 Ok(cursor.read_all_timed()?)
             }
-            Open::MySql(runtime, connection) => {
+            Open::MySql(runtime, connection, _) => {
                 runtime.block_on(all_timed(connection, sqlx::query(sql), schema))
             }
             Open::Postgres(runtime, connection) => {
@@ -230,7 +285,7 @@ impl Database {
             return Ok(cursor.read_all()?);
         }
         match &mut self.kind {
-            Open::MySql(runtime, connection) => {
+            Open::MySql(runtime, connection, _) => {
                 runtime.block_on(all(connection, sqlx::query(sql), schema))
             }
             Open::Postgres(runtime, connection) => {
@@ -244,7 +299,7 @@ impl Database {
     pub(super) fn execute(&mut self, sql: &str) -> Result<()> {
         match &mut self.kind {
             Open::Sqlite(connection) => connection.execute_batch(sql)?,
-            Open::MySql(runtime, connection) => {
+            Open::MySql(runtime, connection, _) => {
                 runtime.block_on(connection.execute(sql))?;
             }
             Open::Postgres(runtime, connection) => {
@@ -284,10 +339,13 @@ fn within<T>(runtime: &Runtime, work: impl Future<Output = sqlx::Result<T>>) -> 
 }
 
 /// The query, unless it is ended before.
-async fn unless(ended: &Notify, query: impl Future<Output = Result<()>>) -> Result<()> {
+async fn unless(
+    ended: &Notify,
+    query: impl Future<Output = Result<(), Stopped>>,
+) -> Result<(), Stopped> {
     tokio::select! {
         result = query => result,
-        () = ended.notified() => bail!("the query was ended"),
+        () = ended.notified() => Err(Stopped::Unwanted(anyhow!("the query was ended"))),
     }
 }
 
@@ -317,24 +375,27 @@ async fn pass<'s, 'q: 's, DB, C, A>(
     query: sqlx::query::Query<'q, DB, A>,
     schema: Option<Schema>,
     taker: &mut dyn Taker,
-) -> Result<()>
+) -> Result<(), Stopped>
 where
     DB: Source,
     C: Connection<Database = DB>,
     A: IntoArguments<'q, DB> + Send + 'q,
     for<'e> &'e mut C: Executor<'e, Database = DB>,
 {
-    let mut parts = begun(connection, query, schema).await?;
-    taker.begin(parts.schema())?;
+    let failed = |error: DatabaseError| Stopped::Failed(error.into());
+    let mut parts = begun(connection, query, schema)
+        .await
+        .map_err(Stopped::Failed)?;
+    taker.begin(parts.schema()).map_err(Stopped::Unwanted)?;
     if taker.is_timed() {
-        while let Some((part, times)) = parts.next_part_timed().await? {
+        while let Some((part, times)) = parts.next_part_timed().await.map_err(failed)? {
             taker.took(times);
-            taker.take(part)?;
+            taker.take(part).map_err(Stopped::Unwanted)?;
         }
         return Ok(());
     }
-    while let Some(part) = parts.next_part().await? {
-        taker.take(part)?;
+    while let Some(part) = parts.next_part().await.map_err(failed)? {
+        taker.take(part).map_err(Stopped::Unwanted)?;
     }
     Ok(())
 }
@@ -366,4 +427,70 @@ where
 {
     let parts = begun(connection, query, schema).await?;
     Ok(parts.read_all_timed().await?)
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::mpsc;
+    use std::thread;
+
+    use super::*;
+
+    /// Takes nothing.
+    struct NoRows;
+
+    impl Taker for NoRows {
+        fn begin(&mut self, _: &Schema) -> Result<()> {
+            Ok(())
+        }
+
+        fn take(&mut self, _: Rows) -> Result<()> {
+            bail!("no rows are wanted")
+        }
+    }
+
+    /// How many queries with this mark the server works on.
+    fn at_work(database: &mut Database, mark: &str) -> u64 {
+        // The mark in two parts, so that this query does not have it.
+        let (begin, end) = mark.split_at(mark.len() / 2);
+        let sql = format!(
+            "SELECT COUNT(*) AS n FROM information_schema.processlist WHERE info LIKE CONCAT('%', '{begin}', '{end}', '%')"
+        );
+        let rows = database.rows(&sql, None).expect("the server tells");
+        match rows.value(0, 0) {
+            tamtam_rows::Value::Int(count) => count as u64,
+            tamtam_rows::Value::Unsigned(count) => count,
+            other => panic!("{other:?}"),
+        }
+    }
+
+    #[test]
+    #[ignore = "asks the server in TAMTAM_MYSQL_URL"]
+    fn mysql_ends_a_query_whose_rows_are_no_longer_wanted() {
+        tamtam_testing::within(Duration::from_secs(120), || {
+            let url = std::env::var("TAMTAM_MYSQL_URL").expect("TAMTAM_MYSQL_URL");
+            let url = Url::parse(&url).unwrap();
+            let mark = format!("mark_of_{}", std::process::id());
+            // It works for longer than this test may take, and does not look at its connection meanwhile.
+            let sql = format!("SELECT BENCHMARK(1000000000000, SHA2('x', 512)) AS n /* {mark} */");
+            let (tell, told) = mpsc::channel();
+            let of_query = url.clone();
+            let query = thread::spawn(move || {
+                let mut database = Database::open(&of_query).unwrap();
+                tell.send(database.interrupt()).unwrap();
+                database.stream(&sql, None, &mut NoRows)
+            });
+            let mut other = Database::open(&url).unwrap();
+            let interrupt = told.recv().unwrap();
+            while at_work(&mut other, &mark) == 0 {
+                thread::yield_now();
+            }
+            interrupt.interrupt();
+            let error = query.join().unwrap().unwrap_err();
+            assert_eq!(error.to_string(), "the query was ended");
+            while at_work(&mut other, &mark) > 0 {
+                thread::yield_now();
+            }
+        });
+    }
 }
