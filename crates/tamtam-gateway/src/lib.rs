@@ -82,7 +82,9 @@ pub use answer::{Answer, AsItIs, BySerde, IntoAnswer};
 pub use arguments::Arguments;
 pub use cached_rows::CachedRows;
 pub use caller::{Caller, Protocol, bearer};
-pub use client::{CallError, Client, ConnectError, Pushed, RawAnswer, Rest, Socket, Values};
+pub use client::{
+    CallError, Client, ConnectError, Pushed, RawAnswer, RawStream, Rest, RowParts, Socket, Values,
+};
 pub use fault::{Fault, FaultKind};
 pub use gateway::Gateway;
 pub use limits::Limits;

@@ -8,11 +8,12 @@ use std::process::ExitCode;
 use anyhow::{Result, bail};
 use serde::Deserialize;
 use serde_json::Value as Json;
-use tamtam_gateway::Value;
+use tamtam_gateway::{Client, RawStream, RowParts, Value};
+use tamtam_rows::Rows;
 
 use crate::client;
 use crate::rows::print_table;
-use arguments::CallArguments;
+use arguments::{CallArguments, Form};
 
 /// Calls the method, and prints its answer: a table, or JSON. A fault is printed as an error, and the program ends with 1.
 ///
@@ -34,37 +35,70 @@ async fn call(arguments: &CallArguments) -> Result<()> {
     let Some(method) = &arguments.method else {
         return show_methods(&client.services().await?);
     };
-    if let Some(form) = arguments.form {
-        let answer = client.raw(method, &sent, form.media_type()).await?;
-        let is_text =
-            answer.content_type.starts_with("text/") || answer.content_type.contains("json");
-        if !is_text && stdout().is_terminal() {
-            bail!(
-                "the answer is {}, which is nothing for a terminal: write it to a file",
-                answer.content_type
-            );
+    match arguments.form {
+        Some(form) => {
+            let answer = client.raw_stream(method, &sent, form.media_type());
+            write_as_it_comes(answer.await?).await
         }
-        let mut out = stdout().lock();
-        out.write_all(&answer.body)?;
-        if is_text && !answer.body.ends_with(b"\n") {
-            out.write_all(b"\n")?;
+        None => {
+            let answer = client.raw_stream(method, &sent, TABLE_OR_JSON).await?;
+            if answer.content_type() == Form::Rows.media_type() {
+                show_table(answer.into_rows().await?, arguments.rows).await
+            } else {
+                show_json(answer).await
+            }
         }
-        out.flush()?;
-        return Ok(());
     }
-    let answer = client.call(method, &sent).await?;
+}
+
+/// A table comes packed, all else as JSON.
+const TABLE_OR_JSON: &str = "application/vnd.tamtam.rows, application/json;q=0.9";
+
+/// The bytes of the answer, however many there are.
+async fn write_as_it_comes(mut answer: RawStream) -> Result<()> {
+    let content_type = answer.content_type().to_owned();
+    let is_text = content_type.starts_with("text/") || content_type.contains("json");
+    if !is_text && stdout().is_terminal() {
+        bail!("the answer is {content_type}, which is nothing for a terminal: write it to a file");
+    }
     let mut out = stdout().lock();
-    match answer {
-        Value::Rows(rows) => {
-            let shown = rows.len().min(arguments.rows);
-            print_table(&rows.part(0..shown), rows.len() as u64, &mut out)
-        }
-        other => {
-            let json: Json = serde_json::from_str(&other.to_json())?;
-            writeln!(out, "{}", serde_json::to_string_pretty(&json)?)?;
-            Ok(())
+    let mut ends_line = false;
+    while let Some(piece) = answer.next().await? {
+        out.write_all(&piece)?;
+        ends_line = piece.ends_with(b"\n");
+    }
+    if is_text && !ends_line {
+        out.write_all(b"\n")?;
+    }
+    out.flush()?;
+    Ok(())
+}
+
+/// The first rows of a table, and how many it has: the others are counted and not kept.
+async fn show_table(mut table: RowParts, most: usize) -> Result<()> {
+    let mut shown = Rows::empty(table.schema().clone());
+    let mut count = 0;
+    while let Some(part) = table.next().await? {
+        count += part.len() as u64;
+        let wanted = part.len().min(most - shown.len());
+        if wanted > 0 {
+            shown.append(&part.part(0..wanted))?;
         }
     }
+    print_table(&shown, count, &mut stdout().lock())
+}
+
+async fn show_json(mut answer: RawStream) -> Result<()> {
+    let mut text = Vec::new();
+    while let Some(piece) = answer.next().await? {
+        text.extend_from_slice(&piece);
+        if text.len() > Client::USUAL_MOST_BYTES {
+            bail!("the answer is too large to be shown: write it to a file by --as json");
+        }
+    }
+    let json: Json = serde_json::from_slice(&text)?;
+    writeln!(stdout(), "{}", serde_json::to_string_pretty(&json)?)?;
+    Ok(())
 }
 
 /// Each method with the names of its arguments, and what it does; each link.

@@ -425,6 +425,102 @@ fn a_long_query_goes_from_the_cursor_to_the_socket_in_the_memory_of_a_few_parts(
     assert_eq!(server.end(), Some(0));
 }
 
+/// The greatest memory of a process so far, in KiB; nothing of one that has ended.
+#[cfg(target_os = "linux")]
+fn peak_kib(process: u32) -> Option<u64> {
+    let status = std::fs::read_to_string(format!("/proc/{process}/status")).ok()?;
+    let line = status
+        .lines()
+        .find_map(|line| line.strip_prefix("VmHWM:"))?;
+    line.split_whitespace().next()?.parse().ok()
+}
+
+/// With `scripts/test --soak` it has as many rows as the bar of the project speaks of.
+#[cfg(target_os = "linux")]
+#[test]
+fn a_long_table_is_called_for_in_the_memory_of_a_few_parts() {
+    /// What no answer takes, in KiB.
+    const MOST_KIB: u64 = 64 << 10;
+    let (rows, length) = match std::env::var_os("TAMTAM_SOAK_SECONDS") {
+        Some(_) => (10_000_000, 24),
+        None => (150_000, 600),
+    };
+    assert!(
+        rows * length > MOST_KIB << 10,
+        "it would not be noticed that all is held"
+    );
+    let place = Place::empty();
+    rusqlite::Connection::open(place.path("empty.db"))
+        .unwrap()
+        .execute_batch("create table none (n integer)")
+        .unwrap();
+    let query = format!(
+        "with recursive c(n) as (select 1 union all select n + 1 from c where n < {rows})
+         select n, printf('%0{length}d', n * 48271) as body from c"
+    );
+    let words = [
+        "serve",
+        "--listen",
+        "127.0.0.1:0",
+        "--db",
+        "empty.db",
+        "--query",
+        &query,
+    ];
+    let server = Serving::at(place, &words);
+    let call = |options: &[&str]| {
+        let words = [&["call", &server.url, "Query.rows"][..], options].concat();
+        let mut command = server.place.command(&words);
+        let mut calling = command.stdout(Stdio::piped()).spawn().unwrap();
+        let mut out = calling.stdout.take().unwrap();
+        // What it holds at its end it has held for long.
+        let process = calling.id();
+        let watch = std::thread::spawn(move || {
+            let mut peak = 0;
+            while let Some(now) = peak_kib(process) {
+                peak = now;
+                std::thread::sleep(std::time::Duration::from_millis(1));
+            }
+            peak
+        });
+        let (mut part, mut last, mut bytes) = (vec![0; 64 << 10], Vec::new(), 0);
+        loop {
+            let count = out.read(&mut part).unwrap();
+            if count == 0 {
+                break;
+            }
+            bytes += count as u64;
+            last.extend_from_slice(&part[..count]);
+            last.drain(..last.len().saturating_sub(2 << 10));
+        }
+        assert!(calling.wait().unwrap().success(), "{options:?}");
+        let peak = watch.join().unwrap();
+        println!("{options:?}: {bytes} bytes, {peak} KiB");
+        (bytes, last, peak)
+    };
+    let (.., one) = call(&["--rows", "1"]);
+    // Without optimization the program alone takes more.
+    let most = MOST_KIB + if cfg!(debug_assertions) { 32 << 10 } else { 0 };
+    assert!(one > 0 && one < most, "{one} KiB");
+    for form in ["csv", "json", "rows"] {
+        let (bytes, last, peak) = call(&["--as", form]);
+        assert!(form == "rows" || bytes > rows * length, "{form}: {bytes}");
+        assert!(peak < most, "{form} took {peak} KiB");
+        if form == "csv" {
+            let end = format!(
+                "\n{rows},{:0width$}\n",
+                rows * 48_271,
+                width = length as usize
+            );
+            assert!(String::from_utf8(last).unwrap().ends_with(&end));
+        }
+    }
+    let shown = server.call(&["Query.rows", "--rows", "2"]).stdout;
+    let said = format!("\n{rows} rows; 2 of them are shown\n");
+    assert!(shown.replace(',', "").ends_with(&said), "{shown}");
+    assert_eq!(server.end(), Some(0));
+}
+
 #[test]
 fn a_unix_socket_is_served_and_called() {
     let place = Place::empty();

@@ -1,6 +1,7 @@
 //! A client in Rust: calls by URL, whose tables come packed, and subscriptions over a WebSocket.
 
 mod socket;
+mod streamed;
 #[cfg(feature = "tls")]
 mod tls;
 mod values;
@@ -12,9 +13,10 @@ use std::time::Duration;
 
 use bytes::Bytes;
 use http_body_util::{BodyExt, Full, LengthLimitError, Limited};
+use hyper::body::Incoming;
 use hyper::client::conn::http1::{SendRequest, handshake};
 use hyper::header::{ACCEPT, ACCEPT_ENCODING, AUTHORIZATION, CONTENT_ENCODING, CONTENT_TYPE, HOST};
-use hyper::{HeaderMap, Request, StatusCode, Uri};
+use hyper::{HeaderMap, Request, Response, StatusCode, Uri};
 use hyper_util::rt::TokioIo;
 use serde::Serialize;
 use tamtam_rows::{CompressionKind, Rows, decompress, packed};
@@ -23,6 +25,7 @@ use tokio::io::{AsyncRead, AsyncWrite};
 use tokio::net::TcpStream;
 
 pub use socket::Socket;
+pub use streamed::{RawStream, RowParts};
 pub use values::{Pushed, Rest, Values};
 
 use crate::protocol::rest::Form;
@@ -364,12 +367,72 @@ impl Client {
         }
     }
 
+    /// As [`rows`](Client::rows), part by part: the answer is taken while it comes, and may be of any length. A part may have as many bytes as an
+    /// answer may ([`most_bytes`](Client::most_bytes)), and each piece has the client's patience.
+    ///
+    /// # Errors
+    /// As [`call`](Client::call). A method that gives no table has the server's fault.
+    pub async fn stream(
+        &self,
+        method: &str,
+        arguments: &(impl Serialize + ?Sized),
+    ) -> Result<RowParts, CallError> {
+        let accept = Form::Packed.content_type().name();
+        let answer = self.raw_stream(method, arguments, accept).await?;
+        answer.into_rows().await
+    }
+
+    /// As [`raw`](Client::raw), piece by piece: the answer is taken while it comes, and may be of any length.
+    ///
+    /// # Errors
+    /// As [`call`](Client::call).
+    pub async fn raw_stream(
+        &self,
+        method: &str,
+        arguments: &(impl Serialize + ?Sized),
+        accept: &str,
+    ) -> Result<RawStream, CallError> {
+        let opening = async {
+            let (request, body) = self.call_of(method, arguments, accept)?;
+            let (connection, response) = self.send(request, body).await?;
+            if response.status() != StatusCode::OK {
+                return Err(self.refusal(connection, response).await);
+            }
+            let (parts, body) = response.into_parts();
+            let kind = compression_of(&parts.headers)?;
+            let content_type = content_type_of(&parts.headers);
+            Ok(RawStream::new(
+                content_type,
+                kind,
+                body,
+                connection,
+                self.patience,
+                self.most_bytes,
+            ))
+        };
+        match tokio::time::timeout(self.patience, opening).await {
+            Ok(answer) => answer,
+            Err(_) => Err(CallError::TimedOut(self.patience)),
+        }
+    }
+
     async fn called(
         &self,
         method: &str,
         arguments: &(impl Serialize + ?Sized),
         accept: &str,
     ) -> Result<RawAnswer, CallError> {
+        let (request, body) = self.call_of(method, arguments, accept)?;
+        self.exchange(request, body).await
+    }
+
+    /// The request that calls a method.
+    fn call_of(
+        &self,
+        method: &str,
+        arguments: &(impl Serialize + ?Sized),
+        accept: &str,
+    ) -> Result<(hyper::http::request::Builder, Bytes), CallError> {
         let mut body = serde_json::to_vec(arguments)
             .map_err(|error| CallError::Arguments(error.to_string()))?;
         if body == b"null" {
@@ -384,7 +447,7 @@ impl Client {
         let request = Request::post(format!("{}/rest/{service}/{name}", self.base))
             .header(CONTENT_TYPE, "application/json")
             .header(ACCEPT, accept);
-        self.exchange(request, Bytes::from(body)).await
+        Ok((request, Bytes::from(body)))
     }
 
     /// What there is: in the member `services` the services, with their methods and the types of these in JSON Schema, in `links`
@@ -404,12 +467,12 @@ impl Client {
         json::read(&answer.body, &FROM_SERVER).map_err(malformed)
     }
 
-    /// Sends a request, and takes in its answer.
-    async fn exchange(
+    /// Sends a request; its answer has begun.
+    async fn send(
         &self,
         mut request: hyper::http::request::Builder,
         body: Bytes,
-    ) -> Result<RawAnswer, CallError> {
+    ) -> Result<(SendRequest<Full<Bytes>>, Response<Incoming>), CallError> {
         request = request
             .header(HOST, &self.host)
             .header(ACCEPT_ENCODING, "zstd, gzip;q=0.5");
@@ -422,6 +485,41 @@ impl Client {
         let mut connection = self.ready().await?;
         let failed = |error: hyper::Error| CallError::Connection(error.to_string());
         let response = connection.send_request(request).await.map_err(failed)?;
+        Ok((connection, response))
+    }
+
+    /// Sends a request, and takes in its answer.
+    async fn exchange(
+        &self,
+        request: hyper::http::request::Builder,
+        body: Bytes,
+    ) -> Result<RawAnswer, CallError> {
+        let (connection, response) = self.send(request, body).await?;
+        let (status, answer) = self.whole(connection, response).await?;
+        if status != StatusCode::OK {
+            return Err(fault_in(status, &answer.body));
+        }
+        Ok(answer)
+    }
+
+    /// What an answer says that is none of a method.
+    async fn refusal(
+        &self,
+        connection: SendRequest<Full<Bytes>>,
+        response: Response<Incoming>,
+    ) -> CallError {
+        match self.whole(connection, response).await {
+            Ok((status, answer)) => fault_in(status, &answer.body),
+            Err(error) => error,
+        }
+    }
+
+    /// All of an answer, whatever its status.
+    async fn whole(
+        &self,
+        connection: SendRequest<Full<Bytes>>,
+        response: Response<Incoming>,
+    ) -> Result<(StatusCode, RawAnswer), CallError> {
         let (parts, body) = response.into_parts();
         let collected = Limited::new(body, self.most_bytes).collect().await;
         let body = collected
@@ -435,34 +533,18 @@ impl Client {
             })?;
         self.keep(connection);
         let wire_bytes = body.len();
-        let body = self.unpacked(&parts.headers, body)?;
-        if parts.status != StatusCode::OK {
-            return Err(fault_in(parts.status, &body));
-        }
-        let content_type = parts
-            .headers
-            .get(CONTENT_TYPE)
-            .and_then(|name| name.to_str().ok());
-        Ok(RawAnswer {
-            content_type: content_type.unwrap_or_default().to_owned(),
+        let body = match compression_of(&parts.headers)? {
+            CompressionKind::None => body,
+            kind => decompress(kind, &body, self.most_bytes)
+                .map_err(malformed)?
+                .into(),
+        };
+        let answer = RawAnswer {
+            content_type: content_type_of(&parts.headers),
             body,
             wire_bytes,
-        })
-    }
-
-    fn unpacked(&self, headers: &HeaderMap, body: Bytes) -> Result<Bytes, CallError> {
-        let kind = match headers.get(CONTENT_ENCODING).map(|name| name.as_bytes()) {
-            None => return Ok(body),
-            Some(b"zstd") => CompressionKind::Zstd,
-            Some(b"gzip") => CompressionKind::Gzip,
-            Some(_) => {
-                return Err(CallError::Malformed(
-                    "it is compressed by what was not asked for".into(),
-                ));
-            }
         };
-        let body = decompress(kind, &body, self.most_bytes);
-        body.map(Bytes::from).map_err(malformed)
+        Ok((parts.status, answer))
     }
 
     /// A connection that takes a request: one that was kept, if there is one that is still open.
@@ -554,6 +636,25 @@ async fn converse(stream: Box<dyn Wire>) -> io::Result<SendRequest<Full<Bytes>>>
         }
     });
     Ok(sender)
+}
+
+/// By what an answer is compressed.
+///
+/// # Errors
+/// If it is what was not asked for.
+fn compression_of(headers: &HeaderMap) -> Result<CompressionKind, CallError> {
+    match headers.get(CONTENT_ENCODING).map(|name| name.as_bytes()) {
+        None => Ok(CompressionKind::None),
+        Some(b"zstd") => Ok(CompressionKind::Zstd),
+        Some(b"gzip") => Ok(CompressionKind::Gzip),
+        Some(_) => Err(malformed("it is compressed by what was not asked for")),
+    }
+}
+
+fn content_type_of(headers: &HeaderMap) -> String {
+    let name = headers.get(CONTENT_TYPE);
+    let name = name.and_then(|name| name.to_str().ok());
+    name.unwrap_or_default().to_owned()
 }
 
 fn malformed(error: impl fmt::Display) -> CallError {

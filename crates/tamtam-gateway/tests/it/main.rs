@@ -11,6 +11,7 @@ mod apart;
 mod batch;
 mod busy;
 mod cached;
+mod client_stream;
 mod duties;
 mod json_rpc;
 mod late;
