@@ -6,6 +6,7 @@ use std::sync::{Arc, OnceLock};
 use std::time::Instant;
 
 use crate::Fault;
+use crate::trace::Trace;
 
 /// Who may call: an error is the fault that the caller gets.
 pub(crate) type Authorize = Arc<dyn Fn(&Caller) -> Result<(), Fault> + Send + Sync>;
@@ -32,6 +33,7 @@ pub struct Caller {
     pub(crate) bearer: Option<String>,
     pub(crate) credentials: Option<(String, String)>,
     pub(crate) only_safe: bool,
+    pub(crate) trace: Trace,
     /// When the first of the request's calls began: the time of all of them begins then.
     pub(crate) begun: OnceLock<Instant>,
 }
@@ -88,6 +90,7 @@ impl Caller {
             bearer: None,
             credentials: None,
             only_safe: false,
+            trace: Trace::default(),
             begun: OnceLock::new(),
         }
     }

@@ -214,12 +214,15 @@ pub(crate) fn sending(sent: impl FnOnce() -> Sent) {
     let _ = CURRENT.try_with(|exchange| *lock(&exchange.sent) = Some(sent()));
 }
 
-/// Work for another thread, which belongs to the current request there.
+/// Work for another thread, which belongs to the current request there, and to the span of its call.
 pub(crate) fn belonging<T>(work: impl FnOnce() -> T + Send) -> impl FnOnce() -> T + Send {
     let exchange = current();
-    move || match exchange {
-        Some(exchange) => CURRENT.sync_scope(exchange, work),
-        None => work(),
+    let span = tracing::Span::current();
+    move || {
+        span.in_scope(|| match exchange {
+            Some(exchange) => CURRENT.sync_scope(exchange, work),
+            None => work(),
+        })
     }
 }
 

@@ -10,6 +10,7 @@ use std::time::Instant;
 
 use futures_util::FutureExt;
 use tamtam_rows::Rows;
+use tracing::{Instrument, Span};
 
 use crate::admission::{Admission, Ticket};
 use crate::caller::Authorize;
@@ -307,13 +308,46 @@ impl Shared {
         method: &str,
         arguments: Arguments,
     ) -> Result<Answer, Fault> {
+        let found = self.gateway.find(service, method);
+        let span = tracing::info_span!(
+            "call",
+            protocol = caller.protocol.name(),
+            // Names from outside are not told.
+            service = found.map(|_| service),
+            method = found.map(|found| &*found.full_name),
+            request_id = caller.trace.request_id.as_deref(),
+            traceparent = caller.trace.parent.as_deref(),
+            status = tracing::field::Empty,
+            took = tracing::field::Empty,
+        );
+        let call = Call {
+            service,
+            method,
+            found,
+        };
+        let answered = self.answered(ticket, caller, call, arguments, &span);
+        if span.is_disabled() {
+            return answered.await;
+        }
+        Box::pin(answered).instrument(span.clone()).await
+    }
+
+    /// Calls a method, and says so.
+    async fn answered(
+        &self,
+        ticket: &Ticket,
+        caller: &Caller,
+        call: Call<'_>,
+        arguments: Arguments,
+        span: &Span,
+    ) -> Result<Answer, Fault> {
+        let found = call.found;
         let begun = Instant::now();
         // It is the same for all calls of a request.
         let first_begun = *caller.begun.get_or_init(|| begun);
-        let found = self.gateway.find(service, method);
         let result = match (admitted(ticket), found) {
             (Err(busy), _) => Err(busy),
-            (Ok(()), None) => Err(self.no_method(service, method)),
+            (Ok(()), None) => Err(self.no_method(call.service, call.method)),
             (Ok(()), Some(found)) => self.invoke(found, caller, first_begun, arguments).await,
         };
         let took = begun.elapsed();
@@ -337,6 +371,10 @@ impl Shared {
                 code = fault.code(),
                 "failed"
             ),
+        }
+        if !span.is_disabled() {
+            span.record("status", fault.map_or("ok", Fault::code));
+            span.record("took", tracing::field::debug(took));
         }
         let method = found.map(|found| (&*found.full_name, &found.figures));
         self.metrics.answered(caller.protocol, method, took, fault);
@@ -378,6 +416,7 @@ impl Shared {
         match in_time(deadline, guarded.catch_unwind()).await {
             Some(Ok(Ok(Answer::Stream(mut stream)))) => {
                 stream.deadline = Some(deadline());
+                stream.span = Span::current();
                 Ok(Answer::Stream(stream))
             }
             Some(Ok(result)) => result,
@@ -459,6 +498,14 @@ impl Shared {
         };
         Fault::of(FaultKind::NoMethod, description)
     }
+}
+
+/// What is called.
+struct Call<'c> {
+    service: &'c str,
+    method: &'c str,
+    /// Nothing if there is no such method.
+    found: Option<&'c Method>,
 }
 
 /// Whether a request is worked on; whatever answers one without a method of a service asks this, too.

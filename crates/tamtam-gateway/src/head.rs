@@ -17,6 +17,8 @@ pub(crate) struct Head<'r> {
     pub(crate) if_none_match: Listed<'r>,
     pub(crate) range: Option<&'r HeaderValue>,
     pub(crate) if_range: Option<&'r HeaderValue>,
+    pub(crate) request_id: Option<&'r HeaderValue>,
+    pub(crate) traceparent: Option<&'r HeaderValue>,
     pub(crate) forwarded: Listed<'r>,
     pub(crate) x_forwarded_for: Listed<'r>,
 }
@@ -47,6 +49,8 @@ impl<'r> Head<'r> {
                 "if-none-match" => head.if_none_match.add(value),
                 "range" => first(&mut head.range, value),
                 "if-range" => first(&mut head.if_range, value),
+                "x-request-id" => first(&mut head.request_id, value),
+                "traceparent" => first(&mut head.traceparent, value),
                 "forwarded" => head.forwarded.add(value),
                 "x-forwarded-for" => head.x_forwarded_for.add(value),
                 _ => {}
@@ -119,6 +123,8 @@ mod tests {
             "if-none-match",
             "range",
             "if-range",
+            "x-request-id",
+            "traceparent",
             "forwarded",
             "x-forwarded-for",
         ];
@@ -144,6 +150,8 @@ mod tests {
             head.if_none_match.text(),
             text(head.range),
             text(head.if_range),
+            text(head.request_id),
+            text(head.traceparent),
             head.forwarded.text(),
             head.x_forwarded_for.text(),
         ];

@@ -32,6 +32,7 @@ use crate::link_meter::LinkMeter;
 use crate::patient::{Leniency, in_time};
 use crate::protocol::rest;
 use crate::proxies::Proxies;
+use crate::trace::Trace;
 use crate::{Caller, Fault, FaultKind, Protocol};
 
 /// So many bytes of a request are read even where there is too much to do, so that it is told so in its protocol's form.
@@ -225,6 +226,10 @@ pub(crate) fn admit(
 pub(crate) fn caller_of(shared: &Shared, envelope: &Envelope<'_>, protocol: Protocol) -> Caller {
     let client = envelope.client(&shared.gateway.proxies);
     let mut caller = Caller::new(protocol, client);
+    let head = envelope.head;
+    if head.request_id.is_some() || head.traceparent.is_some() {
+        caller.trace = Trace::of(head.request_id, head.traceparent);
+    }
     let Some(value) = text(envelope.head.authorization) else {
         return caller;
     };

@@ -10,6 +10,7 @@ use thiserror::Error;
 use tokio::runtime::Handle;
 use tokio::sync::{mpsc, oneshot};
 use tokio::time::timeout_at;
+use tracing::Span;
 
 use crate::exchange::{self, Step};
 use crate::stream_head::StreamHead;
@@ -51,6 +52,8 @@ pub struct RowStream {
     source: Source,
     /// By when the first part has to be there, and all of them where they are gathered.
     pub(crate) deadline: Option<Instant>,
+    /// Of the call that gives it: its source is in that, too.
+    pub(crate) span: Span,
 }
 
 type Source = Box<dyn FnOnce(RowSink) -> Result<(), Fault> + Send>;
@@ -68,6 +71,7 @@ impl RowStream {
             schema,
             source: Box::new(source),
             deadline: None,
+            span: Span::none(),
         }
     }
 
@@ -84,10 +88,10 @@ impl RowStream {
     pub(crate) fn start(self) -> Result<Parts, Fault> {
         let (parts, taken) = mpsc::channel(MOST_PARTS_READY);
         let (end, ended) = oneshot::channel();
-        let source = self.source;
+        let (source, span) = (self.source, self.span);
         let runtime = Handle::current();
         let run = exchange::belonging(move || {
-            let _entered = runtime.enter();
+            let _entered = (runtime.enter(), span.enter());
             // A receiver that has gone wants to know nothing more.
             let _ = end.send(source(RowSink { parts }));
         });
