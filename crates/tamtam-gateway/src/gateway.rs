@@ -325,11 +325,13 @@ impl Shared {
             method,
             found,
         };
-        let answered = self.answered(ticket, caller, call, arguments, &span);
+        // Made where it is awaited: it is large, and one that is moved is copied.
         if span.is_disabled() {
-            return answered.await;
+            return self.answered(ticket, caller, call, arguments, &span).await;
         }
-        Box::pin(answered).instrument(span.clone()).await
+        Box::pin(self.answered(ticket, caller, call, arguments, &span))
+            .instrument(span.clone())
+            .await
     }
 
     /// Calls a method, and says so.

@@ -2,7 +2,7 @@
 
 use std::pin::Pin;
 use std::sync::Arc;
-use std::task::{Context, Poll};
+use std::task::{Context, Poll, Waker};
 
 use axum::body::Body;
 use axum::response::Response;
@@ -22,13 +22,40 @@ pub(crate) fn keeping(ticket: Ticket, answer: Response) -> Response {
     if length.is_some_and(|length| length <= SHORT_BYTES) {
         return answer;
     }
-    let ticket = Arc::new(ticket);
-    answer.map(|body| Body::new(Unsent { body, ticket }))
+    answer.map(|mut body| {
+        // Mostly all of it is there: then its bytes keep the place by themselves, without a layer that looks at each.
+        let first = length.and_then(|_| at_hand(&mut body));
+        match first {
+            Some(bytes) if length == Some(bytes.len() as u64) => {
+                Body::from(Bytes::from_owner(Placed {
+                    bytes,
+                    _place: ticket,
+                }))
+            }
+            first => Body::new(Unsent {
+                first,
+                body,
+                ticket: Arc::new(ticket),
+            }),
+        }
+    })
+}
+
+/// The next bytes, if they need not be waited for.
+fn at_hand(body: &mut Body) -> Option<Bytes> {
+    let mut unheard = Context::from_waker(Waker::noop());
+    match Pin::new(body).poll_frame(&mut unheard) {
+        Poll::Ready(Some(Ok(frame))) => frame.into_data().ok(),
+        // A body that has ended, or has failed, gives nothing behind that.
+        _ => None,
+    }
 }
 
 /// A body whose bytes keep a place.
 #[derive(Debug)]
 struct Unsent {
+    /// What it has given already.
+    first: Option<Bytes>,
     body: Body,
     ticket: Arc<Ticket>,
 }
@@ -42,32 +69,42 @@ impl HttpBody for Unsent {
         context: &mut Context<'_>,
     ) -> Poll<Option<Result<Frame<Bytes>, axum::Error>>> {
         let unsent = self.get_mut();
-        let polled = Pin::new(&mut unsent.body).poll_frame(context);
+        let polled = match unsent.first.take() {
+            Some(first) => Poll::Ready(Some(Ok(Frame::data(first)))),
+            None => Pin::new(&mut unsent.body).poll_frame(context),
+        };
         polled.map_ok(|frame| {
             frame.map_data(|bytes| {
                 Bytes::from_owner(Placed {
                     bytes,
-                    _ticket: Arc::clone(&unsent.ticket),
+                    _place: Arc::clone(&unsent.ticket),
                 })
             })
         })
     }
 
     fn is_end_stream(&self) -> bool {
-        self.body.is_end_stream()
+        self.first.is_none() && self.body.is_end_stream()
     }
 
     fn size_hint(&self) -> SizeHint {
-        self.body.size_hint()
+        let mut hint = self.body.size_hint();
+        let first = self.first.as_ref().map_or(0, |first| first.len() as u64);
+        if let Some(upper) = hint.upper() {
+            hint.set_upper(upper + first);
+        }
+        hint.set_lower(hint.lower() + first);
+        hint
     }
 }
 
-struct Placed {
+/// Bytes that keep a place until they are dropped.
+struct Placed<T> {
     bytes: Bytes,
-    _ticket: Arc<Ticket>,
+    _place: T,
 }
 
-impl AsRef<[u8]> for Placed {
+impl<T> AsRef<[u8]> for Placed<T> {
     fn as_ref(&self) -> &[u8] {
         &self.bytes
     }
