@@ -27,6 +27,8 @@ mod services;
 mod silent;
 #[cfg(target_os = "linux")]
 mod soak;
+#[cfg(target_os = "linux")]
+mod soak_http2;
 mod stalled;
 mod streamed;
 mod told;
