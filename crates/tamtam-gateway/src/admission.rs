@@ -52,8 +52,8 @@ impl Admission {
         })
     }
 
-    /// The share of the client at this address. Those on Unix sockets, and connections of trusted proxies, count as one client, which has the limit of
-    /// all.
+    /// The share of the client at this address. Those on Unix sockets, and connections of trusted proxies, count as one client,
+    /// which has the limit of all.
     pub(crate) fn share(self: &Arc<Self>, peer: Option<IpAddr>) -> Arc<Share> {
         let network = peer.map(network);
         let mut shares = self.shares();

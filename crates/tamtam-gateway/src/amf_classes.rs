@@ -11,9 +11,9 @@ use crate::value::ClassNames;
 /// The classes of AMF that a program has for its types, and those that write themselves (`IExternalizable` in ActionScript,
 /// `Externalizable` in Java).
 ///
-/// A type goes by the name that serde knows it by: its own, or that of `#[serde(rename = "..")]`. What a method gives goes out as an
-/// object of the type's class, in AMF0, AMF3 and the messages of Flex. What it takes is an object of that class, or of none; one
-/// of another class is a fault. In other protocols types are what they are without classes.
+/// A type goes by the name that serde knows it by: its own, or that of `#[serde(rename = "..")]`. What a method gives goes out as
+/// an object of the type's class, in AMF0, AMF3 and the messages of Flex. What it takes is an object of that class, or of none;
+/// one of another class is a fault. In other protocols types are what they are without classes.
 ///
 /// # Examples
 ///
@@ -79,21 +79,21 @@ impl AmfClasses {
         AmfClasses::default()
     }
 
-    /// Objects of the type of this name have this class. Variants of an enum are types here, `Enum::Variant`: such a variant is the object
-    /// itself, which otherwise would be in another one by the variant's name.
+    /// Objects of the type of this name have this class. Variants of an enum are types here, `Enum::Variant`: such a variant is
+    /// the object itself, which otherwise would be in another one by the variant's name.
     #[must_use]
     pub fn class(mut self, name: &str, class: &str) -> AmfClasses {
         Arc::make_mut(&mut self.names).add(name, class);
         self
     }
 
-    /// Objects of this class write themselves, and only these functions know how: `read` gives an object its members, and `write` is to
-    /// write them in the same order. A type whose class it is ([`class`](AmfClasses::class)) has these members; a method that takes a
-    /// [`Value`](crate::Value) gets an [`Object`](crate::Object) with them.
+    /// Objects of this class write themselves, and only these functions know how: `read` gives an object its members, and `write`
+    /// is to write them in the same order. A type whose class it is ([`class`](AmfClasses::class)) has these members; a method
+    /// that takes a [`Value`](crate::Value) gets an [`Object`](crate::Object) with them.
     ///
-    /// `read` is to read what the class wrote, no less and no more: nothing else says where an object ends. It is called for whatever comes,
-    /// within [`Limits`](crate::Limits), and before it is asked who may call. An error of `read` is the packet's, as of one that is malformed;
-    /// one of `write` is the call's. A panic is such an error, and its words stay here.
+    /// `read` is to read what the class wrote, no less and no more: nothing else says where an object ends. It is called for
+    /// whatever comes, within [`Limits`](crate::Limits), and before it is asked who may call. An error of `read` is the packet's,
+    /// as of one that is malformed; one of `write` is the call's. A panic is such an error, and its words stay here.
     #[must_use]
     pub fn externalizable(
         mut self,

@@ -100,8 +100,8 @@ impl Caller {
         self.protocol
     }
 
-    /// From where; nothing over a Unix socket. Behind a trusted proxy ([`Gateway::trusted_proxy`](crate::Gateway::trusted_proxy)) from where
-    /// that says.
+    /// From where; nothing over a Unix socket. Behind a trusted proxy ([`Gateway::trusted_proxy`](crate::Gateway::trusted_proxy))
+    /// from where that says.
     pub fn peer(&self) -> Option<IpAddr> {
         self.peer
     }

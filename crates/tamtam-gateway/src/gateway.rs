@@ -153,9 +153,9 @@ impl Gateway {
     }
 
     /// Requests over connections from these addresses are passed on by a proxy, which says in a header for whom
-    /// ([`forwarded_by`](Gateway::forwarded_by)): the last address there that is of no trusted proxy is the client's, whose limits count, and which
-    /// [`Caller::peer`] gives. Its connections are those of many, and count among all alone. A server at a Unix socket that trusts any proxy takes
-    /// all who reach it for one.
+    /// ([`forwarded_by`](Gateway::forwarded_by)): the last address there that is of no trusted proxy is the client's, whose
+    /// limits count, and which [`Caller::peer`] gives. Its connections are those of many, and count among all alone. A server at
+    /// a Unix socket that trusts any proxy takes all who reach it for one.
     #[must_use]
     pub fn trusted_proxy(mut self, network: Network) -> Gateway {
         self.proxies.trusted.push(network);

@@ -406,8 +406,8 @@ async fn collect(
     collected.unwrap_or(Err(Uncollected::TooSlow))
 }
 
-/// Reads at most so many bytes of a body, and keeps none. A client that sends first and reads then would otherwise learn that the connection was
-/// closed, and not why.
+/// Reads at most so many bytes of a body, and keeps none. A client that sends first and reads then would otherwise learn that the
+/// connection was closed, and not why.
 async fn discard(body: &mut impl Carried, version: Version, most: usize) {
     let mut left = most;
     while let Some(Ok(frame)) = next_frame(body, version).await {

@@ -89,8 +89,8 @@ impl fmt::Display for Network {
     }
 }
 
-/// The header by which a proxy says for whom it passes a request on. A proxy has to write the one that is named, or to take it away: where a client could
-/// write it, it could be whoever it likes.
+/// The header by which a proxy says for whom it passes a request on. A proxy has to write the one that is named, or to take it
+/// away: where a client could write it, its address would be what it likes.
 ///
 /// # Examples
 ///
@@ -131,8 +131,9 @@ impl Proxies {
         }
     }
 
-    /// From where a request comes whose connection is from this address: from there, or, if that is a trusted proxy, from the last address in its
-    /// header that is none. What a client has written itself stands before what the first proxy that is trusted has added.
+    /// From where a request comes whose connection is from this address: from there, or, if that is a trusted proxy, from the
+    /// last address in its header that is none. What a client has written itself stands before what the first proxy that is
+    /// trusted has added.
     pub(crate) fn client(&self, peer: Option<IpAddr>, head: &Head<'_>) -> Option<IpAddr> {
         if !self.trusts(peer) {
             return peer;

@@ -38,9 +38,10 @@ enum InterruptKind {
 }
 
 impl QueryInterrupt {
-    /// Ends the query that runs, or the next one of a database that is connected to: it fails. SQLite stops at its next step. MySQL and MariaDB
-    /// are told to end it, over a connection of its own; where they cannot be told, and with PostgreSQL, the connection is closed, which the
-    /// server notices when it next writes to it, PostgreSQL from version 14 on within a second in any case.
+    /// Ends the query that runs, or the next one of a database that is connected to: it fails. SQLite stops at its next step.
+    /// MySQL and MariaDB are told to end it, over a connection of its own; where they cannot be told, and with PostgreSQL, the
+    /// connection is closed, which the server notices when it next writes to it, PostgreSQL from version 14 on within a second in
+    /// any case.
     pub fn interrupt(&self) {
         match &self.0 {
             InterruptKind::Sqlite(handle) => handle.interrupt(),
@@ -84,7 +85,8 @@ impl KillSwitch {
         }))
     }
 
-    /// Ends the query that the connection has; its own server is the only one that can refuse, and then it goes on until it next writes.
+    /// Ends the query that the connection has; its own server is the only one that can refuse, and then it goes on until it next
+    /// writes.
     fn kill_query(&self, runtime: &Runtime) {
         let _ = within(runtime, async {
             let mut other = self.options.connect().await?;

@@ -93,14 +93,16 @@ pub struct ServeArguments {
     /// So many connections may be open at the same time; the next one is told so and closed
     #[arg(long, value_name = "N", default_value_t = 1_024, value_parser = clap::builder::RangedU64ValueParser::<usize>::new().range(1..))]
     pub connections: usize,
-    /// So many of one client. A server that stands before this one and passes requests on is one client, unless --trusted-proxy names it
+    /// So many of one client. A server that stands before this one and passes requests on is one client, unless --trusted-proxy
+    /// names it
     #[arg(long, value_name = "N", default_value_t = 256, value_parser = clap::builder::RangedU64ValueParser::<usize>::new().range(1..))]
     pub connections_of_client: usize,
-    /// A proxy before this server passes requests on, over connections from this address, or a network of them: 127.0.0.1, 10.0.0.0/8. For whom it says that
-    /// it does, that client's limits count. Give it again for further ones
+    /// A proxy before this server passes requests on, over connections from this address, or a network of them: 127.0.0.1,
+    /// 10.0.0.0/8. For whom it says that it does, that client's limits count. Give it again for further ones
     #[arg(long = "trusted-proxy", value_name = "ADDRESS")]
     pub trusted_proxies: Vec<Network>,
-    /// The header by which trusted proxies say for whom they pass a request on: one that they write, or take away, whatever a client has in it
+    /// The header by which trusted proxies say for whom they pass a request on: one that they write, or take away, whatever a
+    /// client has in it
     #[arg(
         long,
         value_name = "HEADER",

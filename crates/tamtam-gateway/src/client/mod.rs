@@ -367,8 +367,8 @@ impl Client {
         }
     }
 
-    /// As [`rows`](Client::rows), part by part: the answer is taken while it comes, and may be of any length. A part may have as many bytes as an
-    /// answer may ([`most_bytes`](Client::most_bytes)), and each piece has the client's patience.
+    /// As [`rows`](Client::rows), part by part: the answer is taken while it comes, and may be of any length. A part may have as
+    /// many bytes as an answer may ([`most_bytes`](Client::most_bytes)), and each piece has the client's patience.
     ///
     /// # Errors
     /// As [`call`](Client::call). A method that gives no table has the server's fault.

@@ -23,8 +23,8 @@ const MOST_READY: usize = 1;
 /// Bytes of an answer that are given at once, at most.
 const PIECE_BYTES: usize = 64 << 10;
 
-/// An answer that is taken while it comes, decompressed: however long it is, it takes the memory of some pieces, and no more is asked of the
-/// server than is taken. Dropped, it ends the call: its connection is closed.
+/// An answer that is taken while it comes, decompressed: however long it is, it takes the memory of some pieces, and no more is
+/// asked of the server than is taken. Dropped, it ends the call: its connection is closed.
 ///
 /// # Examples
 ///
@@ -32,14 +32,14 @@ const PIECE_BYTES: usize = 64 << 10;
 /// use std::io::Write;
 /// use tamtam_gateway::{CallError, Client};
 ///
-/// async fn write_csv(client: &Client, mut out: impl Write) -> Result<(), Box<dyn std::error::Error>> {
+/// async fn write_csv(client: &Client, out: &mut dyn Write) -> Result<(), Box<dyn std::error::Error>> {
 ///     let mut answer = client.raw_stream("Tables.orders", &(), "text/csv").await?;
 ///     while let Some(piece) = answer.next().await? {
 ///         out.write_all(&piece)?;
 ///     }
 ///     Ok(())
 /// }
-/// # let _ = write_csv::<Vec<u8>>;
+/// # let _ = write_csv;
 /// ```
 pub struct RawStream {
     content_type: String,
@@ -49,8 +49,8 @@ pub struct RawStream {
     _pump: Pump,
 }
 
-/// The rows of a table, part by part as they come: however long it is, it takes the memory of some parts. Dropped, it ends the call: its
-/// connection is closed, and the server tells the table's source.
+/// The rows of a table, part by part as they come: however long it is, it takes the memory of some parts. Dropped, it ends the
+/// call: its connection is closed, and the server tells the table's source.
 ///
 /// # Examples
 ///
@@ -121,7 +121,8 @@ impl RawStream {
         pieces.next().await
     }
 
-    /// The rows of an answer whose [type](RawStream::content_type) is `application/vnd.tamtam.rows`, of which no bytes were taken.
+    /// The rows of an answer whose [type](RawStream::content_type) is `application/vnd.tamtam.rows`, of which no bytes were
+    /// taken.
     ///
     /// # Errors
     /// If it is none, or as [`next`](RawStream::next).
@@ -138,7 +139,7 @@ impl RawStream {
         let (begin, begun) = oneshot::channel();
         let parts = Made::by(source, move |bytes, out| {
             let mut reader = Reader::new(bytes, limits).map_err(malformed)?;
-            // Whoever waits for it may have gone.
+            // The task that waits for it may have gone.
             let _ = begin.send(reader.schema().clone());
             while let Some(part) = reader.next_chunk().map_err(malformed)? {
                 if !out.give(part) {
@@ -170,8 +171,9 @@ impl RowParts {
     /// The next rows; nothing behind the last ones.
     ///
     /// # Errors
-    /// If the answer is cut off, since its source failed or its server ended; if it is damaged, a part has more bytes than the client takes of an
-    /// answer, or nothing of it comes within the client's patience. Nothing follows then; the rows before are those of the table.
+    /// If the answer is cut off, since its source failed or its server ended; if it is damaged, a part has more bytes than the
+    /// client takes of an answer, or nothing of it comes within the client's patience. Nothing follows then; the rows before are
+    /// those of the table.
     ///
     /// # Cancel safety
     /// Nothing is lost.
@@ -201,13 +203,13 @@ impl Drop for Pump {
     }
 }
 
-type Piece = Result<Bytes, CallError>;
+type BodyPiece = Result<Bytes, CallError>;
 
 /// Takes a body from its connection, no faster than it is read.
 async fn pump(
     mut body: Incoming,
     connection: SendRequest<Full<Bytes>>,
-    pieces: mpsc::Sender<Piece>,
+    pieces: mpsc::Sender<BodyPiece>,
     patience: Duration,
 ) {
     loop {
@@ -242,7 +244,7 @@ fn take(failure: &Failure) -> Option<CallError> {
 
 /// The body as a thread reads it.
 struct BodyReader {
-    pieces: mpsc::Receiver<Piece>,
+    pieces: mpsc::Receiver<BodyPiece>,
     piece: Bytes,
     kind: CompressionKind,
     failure: Failure,
@@ -284,9 +286,9 @@ impl Read for BodyReader {
 struct Made<T>(mpsc::Receiver<Result<T, CallError>>);
 
 /// Where it goes.
-struct Out<T>(mpsc::Sender<Result<T, CallError>>);
+struct Outlet<T>(mpsc::Sender<Result<T, CallError>>);
 
-impl<T> Out<T> {
+impl<T> Outlet<T> {
     /// Gives it away; says whether it is still wanted.
     fn give(&self, made: T) -> bool {
         self.0.blocking_send(Ok(made)).is_ok()
@@ -300,17 +302,17 @@ impl<T: Send + 'static> Made<T> {
     /// If the system has no thread.
     fn by(
         source: BodyReader,
-        make: impl FnOnce(Box<dyn Read>, &Out<T>) -> Result<(), CallError> + Send + 'static,
+        make: impl FnOnce(Box<dyn Read>, &Outlet<T>) -> Result<(), CallError> + Send + 'static,
     ) -> Result<Made<T>, CallError> {
         let (out, made) = mpsc::channel(MOST_READY);
         let failure = Arc::clone(&source.failure);
         let run = move || {
-            let out = Out(out);
+            let out = Outlet(out);
             let result = decompressor(source.kind, source).map_err(malformed);
             let result = result.and_then(|bytes| make(bytes, &out));
             if let Err(error) = result {
                 let error = take(&failure).unwrap_or(error);
-                // Who has gone wants to know nothing more.
+                // A receiver that has gone wants to know nothing more.
                 let _ = out.0.blocking_send(Err(error));
             }
         };
@@ -324,7 +326,7 @@ impl<T: Send + 'static> Made<T> {
     }
 }
 
-fn in_pieces(mut bytes: Box<dyn Read>, out: &Out<Bytes>) -> Result<(), CallError> {
+fn in_pieces(mut bytes: Box<dyn Read>, out: &Outlet<Bytes>) -> Result<(), CallError> {
     let mut piece = vec![0; PIECE_BYTES];
     loop {
         match bytes.read(&mut piece) {

@@ -2,7 +2,8 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-/// Names of Rust types, as serde knows them, with the names of their classes. Variants of an enum are types here, `Enum::Variant`.
+/// Names of Rust types, as serde knows them, with the names of their classes. Variants of an enum are types here,
+/// `Enum::Variant`.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(crate) struct ClassNames {
     of_types: BTreeMap<String, String>,

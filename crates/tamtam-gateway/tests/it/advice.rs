@@ -165,7 +165,8 @@ fn how_fast_a_link_is_tells_a_client_that_reads_slowly() {
         let mut looks = 0;
         let link = loop {
             let mut stream = TcpStream::connect(server.address).await.unwrap();
-            // More than the buffers of both sockets; a server that is slower than this client does not fill them, and is asked again.
+            // More than the buffers of both sockets; a server that is slower than this client does not fill them, and is asked
+            // again.
             stream.write_all(call(500_000).as_bytes()).await.unwrap();
             let mut all = Vec::new();
             while !all.ends_with(b"}]") {

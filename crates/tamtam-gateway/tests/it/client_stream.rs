@@ -232,7 +232,8 @@ fn what_is_no_table_is_the_server_s_fault_or_malformed() {
 #[test]
 fn a_server_that_ends_in_a_table_is_an_error() {
     run(|| async {
-        // The head of an answer and some bytes, with a length that it does not keep to, and in pieces of which the last does not come.
+        // The head of an answer and some bytes, with a length that it does not keep to, and in pieces of which the last does not
+        // come.
         let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
         let url = format!("http://{}", listener.local_addr().unwrap());
         let mut table = Vec::new();

@@ -530,8 +530,8 @@ fn a_client_that_does_not_read_stops_the_source_and_one_that_leaves_ends_it() {
             .body(http_body_util::Full::<bytes::Bytes>::default())
             .unwrap();
         let response = sender.send_request(request).await.unwrap();
-        // The source goes on until all that lies between is full; then it stands. On a busy machine it may only seem to: nothing below
-        // depends on where.
+        // The source goes on until all that lies between is full; then it stands. On a busy machine it may only seem to: nothing
+        // below depends on where.
         let mut before = u32::MAX;
         let stands = loop {
             tokio::time::sleep(std::time::Duration::from_millis(300)).await;

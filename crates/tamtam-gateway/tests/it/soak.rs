@@ -456,8 +456,8 @@ fn p99(times: &[Duration]) -> Duration {
     times[times.len() * 99 / 100]
 }
 
-/// Honest clients among such as do this, of a gateway that the test of this name serves: each honest call is answered right, and they take no memory
-/// that stays; in a soak honest calls take at most so many times as long as without them, if that is bounded.
+/// Honest clients among such as do this, of a gateway that the test of this name serves: each honest call is answered right, and
+/// they take no memory that stays; in a soak honest calls take at most so many times as long as without them, if that is bounded.
 pub(crate) fn bear(serves: &'static str, attack: Attack, most_times: Option<u32>) {
     let soak = soak_seconds();
     let time = Duration::from_secs(soak.unwrap_or(3));

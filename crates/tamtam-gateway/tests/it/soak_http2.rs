@@ -238,6 +238,7 @@ async fn attack(address: SocketAddr, client: usize, attacks: usize) -> io::Resul
 #[test]
 fn hostile_clients_of_http2_take_no_memory_and_no_answers_of_honest_ones() {
     let attack: Attack = |address, client, attacks| Box::pin(attack(address, client, attacks));
-    // What floods of frames take of a processor is nowhere bounded, and is shared by all: how long honest calls take is only shown.
+    // What floods of frames take of a processor is nowhere bounded, and is shared by all: how long honest calls take is only
+    // shown.
     bear("soak_http2::serves", attack, None);
 }

@@ -6,8 +6,8 @@ use tamtam_amf::packet::{Encoder, Version};
 use super::{flex, packet_limits, wanted, write_fault, write_flex};
 use crate::{Fault, Limits, Value};
 
-/// The packet that tells this fault to each call of a packet; nothing where not all places are known: a call that is told nothing would wait for
-/// ever, where a status of HTTP ends all of them.
+/// The packet that tells this fault to each call of a packet; nothing where not all places are known: a call that is told nothing
+/// would wait for ever, where a status of HTTP ends all of them.
 pub(crate) fn refusal(begin: &[u8], limits: &Limits, fault: &Fault) -> Option<Vec<u8>> {
     let (version, places) = places(begin, limits)?;
     let mut out = Vec::new();
