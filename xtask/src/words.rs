@@ -92,8 +92,9 @@ const MOST_LINES_OF_CODE: usize = 600;
 /// A note of fewer words says no reason.
 const FEWEST_WORDS: usize = 4;
 /// Names of constants that tell a quantity of nothing.
-const VAGUE: [&str; 10] = [
-    "ENOUGH", "FEW", "LEAST", "LITTLE", "LONG", "MANY", "MOST", "MUCH", "SHORT", "WORTH",
+const VAGUE: [&str; 14] = [
+    "ENOUGH", "FEW", "LARGEST", "LEAST", "LITTLE", "LONG", "LONGEST", "MANY", "MOST", "MUCH",
+    "PATIENCE", "SHORT", "TRIES", "WORTH",
 ];
 const PERSONS: [&str; 4] = ["nobody", "somebody", "someone", "whoever"];
 

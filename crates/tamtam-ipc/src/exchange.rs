@@ -21,7 +21,7 @@ const FULL: u32 = 1 << 30;
 const WRITING: u32 = 2 << 30;
 const READING: u32 = 3 << 30;
 /// So often a look is repeated that finds another word than the one before. Each time another thread has got on, or a process writes nonsense.
-const TRIES: u32 = 64;
+const MOST_LOOKS: u32 = 64;
 
 #[derive(Debug)]
 #[cfg_attr(not(tamtam_loom), repr(C))]
@@ -102,7 +102,7 @@ impl Exchange {
     /// Begins to put or take, if the place is empty or full. The one that has begun touches the value, and then [`settle`](Exchange::settle)s.
     pub(crate) fn try_claim(&self, access: Access, lives: &impl Lives) -> bool {
         let mut word = self.word.load(Ordering::SeqCst);
-        for _ in 0..TRIES {
+        for _ in 0..MOST_LOOKS {
             if Self::settled(word, lives) != access.from() {
                 return false;
             }

@@ -22,7 +22,7 @@ use crate::claim::{Claim, Lives};
 /// What the lock guards may be half changed.
 const IS_ABANDONED: u32 = 1 << 31;
 /// So often a look is repeated that finds another word than the one before. Each time another thread has got on, or a process writes nonsense.
-const TRIES: u32 = 64;
+const MOST_LOOKS: u32 = 64;
 
 #[derive(Debug)]
 #[cfg_attr(not(tamtam_loom), repr(C))]
@@ -75,7 +75,7 @@ impl Lock {
     #[inline]
     pub(crate) fn try_take(&self, lives: &impl Lives) -> Option<Taken> {
         let mut word = self.word.load(Ordering::SeqCst);
-        for _ in 0..TRIES {
+        for _ in 0..MOST_LOOKS {
             let abandoned = match Claim::in_word(word) {
                 None => word & IS_ABANDONED,
                 Some(holder) if lives.is_alive(holder) => return None,

@@ -25,7 +25,7 @@ const BUFFERS: usize = 4;
 /// A thread that waits so long to give a new name a place tells that it could not.
 const LONGEST_WAIT: Duration = Duration::from_secs(5);
 /// So often a name is looked for again when another process has changed it in between.
-const TRIES: u32 = 10_000;
+const MOST_SEARCHES: u32 = 10_000;
 
 /// What lies in the segment before the places.
 #[derive(Debug)]
@@ -442,7 +442,7 @@ impl Properties {
             value,
         };
         let bytes = record.encode();
-        for _ in 0..TRIES {
+        for _ in 0..MOST_SEARCHES {
             let is_set = match self.find(name) {
                 Some(Found { place, state, .. }) => self.publish(place, state, &bytes),
                 None => self.name(name, &bytes)?,
@@ -498,7 +498,7 @@ impl Properties {
     }
 
     fn remove_if(&self, name: &str, is_it: impl Fn(u64) -> bool) -> bool {
-        for _ in 0..TRIES {
+        for _ in 0..MOST_SEARCHES {
             let found = self.find(name);
             let found = found.filter(|found| is_it(found.record.version));
             let Some(Found { place, state, .. }) = found else {

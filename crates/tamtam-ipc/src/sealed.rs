@@ -17,7 +17,7 @@ use rustix::fs::{
 use rustix::mm::{MapFlags, ProtFlags, mmap, munmap};
 
 use crate::error::{AttachError, CreateError};
-use crate::segment::{LARGEST, len_of_what_is_there, memory_of_this_machine};
+use crate::segment::{LARGEST_SEGMENT, len_of_what_is_there, memory_of_this_machine};
 
 /// What has to be sealed.
 fn seals() -> SealFlags {
@@ -106,7 +106,7 @@ impl SealedBytes {
     ///
     /// [`CreateError`] if there is no such memory, or the system does not seal it.
     pub fn create(len: usize, write: impl FnOnce(&mut [u8])) -> Result<Self, CreateError> {
-        if len > LARGEST.min(memory_of_this_machine()) {
+        if len > LARGEST_SEGMENT.min(memory_of_this_machine()) {
             return Err(CreateError::TooLarge { bytes: len });
         }
         let system = |doing: &'static str| {
@@ -167,7 +167,7 @@ impl SealedBytes {
         // No process can make a hole any more.
         let len = len_of_what_is_there(&memory)
             .map_err(system("its size cannot be asked for"))?
-            .filter(|len| *len <= LARGEST)
+            .filter(|len| *len <= LARGEST_SEGMENT)
             .ok_or(AttachError::NotOurs)?;
         let mapping =
             MappedBytes::new(&memory, len, false).map_err(system("it cannot be mapped"))?;

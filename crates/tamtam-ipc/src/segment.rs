@@ -20,7 +20,7 @@ use crate::party::{Member, Parties};
 use crate::tenancy::Entrance;
 
 /// No segment is larger, in bytes.
-pub(crate) const LARGEST: usize = 1 << 40;
+pub(crate) const LARGEST_SEGMENT: usize = 1 << 40;
 /// So often another address is tried for the memory.
 const ADDRESSES: usize = 16;
 
@@ -127,7 +127,7 @@ impl Segment {
     pub(crate) fn create(kind: Kind, shape: Shape, bytes: usize) -> Result<Self, CreateError> {
         let len = bytes
             .checked_add(Header::BYTES)
-            .filter(|len| *len <= LARGEST.min(memory_of_this_machine()))
+            .filter(|len| *len <= LARGEST_SEGMENT.min(memory_of_this_machine()))
             .ok_or(CreateError::TooLarge { bytes })?;
         let system = |doing: &'static str| {
             move |source: io::Error| CreateError::System {
@@ -180,7 +180,7 @@ impl Segment {
         }
         let len = len_of_what_is_there(&memory)
             .map_err(system("its size cannot be asked for"))?
-            .filter(|len| (Header::BYTES..=LARGEST).contains(len))
+            .filter(|len| (Header::BYTES..=LARGEST_SEGMENT).contains(len))
             .ok_or(AttachError::NotOurs)?;
         let (mapping, nodes) = map(&memory, len).map_err(system("it cannot be mapped"))?;
         // SAFETY: the memory begins with a page, is at least so large, any bytes are a valid header, and all access to a header is atomic.

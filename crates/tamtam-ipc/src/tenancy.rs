@@ -29,7 +29,7 @@ const HOLDS: u64 = !SENDERS & ((1 << STAY_SHIFT) - 1);
 /// Above: the lower bits of how often the process' place was freed before. What has another number there is of one that is dead.
 const STAY_SHIFT: u32 = 48;
 /// So often a look is repeated that finds another word than the one before: a process writes where only another one does.
-const TRIES: u32 = 64;
+const MOST_LOOKS: u32 = 64;
 
 /// At the beginning of each channel.
 #[derive(Debug)]
@@ -105,7 +105,7 @@ impl Tenancy {
     fn take_back(&self, own: Tenant) {
         let word = self.word(own.place);
         let mut now = word.load(Ordering::SeqCst);
-        for _ in 0..TRIES {
+        for _ in 0..MOST_LOOKS {
             let is_own = (now >> STAY_SHIFT) as u16 == own.stay();
             if !is_own || now & HOLDS == 0 {
                 return;
@@ -121,7 +121,7 @@ impl Tenancy {
         let word = self.word(own.place);
         let first = u64::from(own.stay()) << STAY_SHIFT | HOLD;
         let mut now = word.load(Ordering::SeqCst);
-        for _ in 0..TRIES {
+        for _ in 0..MOST_LOOKS {
             // What another process has left there that had the place before is not added to.
             let is_own = (now >> STAY_SHIFT) as u16 == own.stay();
             let next = if is_own {

@@ -17,7 +17,7 @@ use crate::limits::Limits;
 use crate::timed::write_until;
 
 /// No configuration is longer, in bytes: what is longer belongs into a message or a file.
-const LONGEST: u32 = 64 << 20;
+const LONGEST_CONFIGURATION: u32 = 64 << 20;
 
 /// What a worker is told.
 #[derive(Debug, Clone, Serialize, Deserialize)]
@@ -48,12 +48,14 @@ impl Begin {
         let mut bytes = vec![0; 4];
         tamtam_actor::link::encode(self, &mut bytes)?;
         let length = u32::try_from(bytes.len() - 4).ok();
-        let length = length.filter(|length| *length <= LONGEST).ok_or_else(|| {
-            format!(
-                "it takes {} bytes, and {LONGEST} are the most",
-                bytes.len() - 4
-            )
-        })?;
+        let length = length
+            .filter(|length| *length <= LONGEST_CONFIGURATION)
+            .ok_or_else(|| {
+                format!(
+                    "it takes {} bytes, and {LONGEST_CONFIGURATION} are the most",
+                    bytes.len() - 4
+                )
+            })?;
         bytes[..4].copy_from_slice(&length.to_le_bytes());
         Ok(bytes)
     }
@@ -135,7 +137,7 @@ pub(crate) fn receive(mut socket: &UnixStream) -> io::Result<(Begin, Handed)> {
     let mut length = [0; 4];
     socket.read_exact(&mut length)?;
     let length = u32::from_le_bytes(length);
-    if length > LONGEST {
+    if length > LONGEST_CONFIGURATION {
         return Err(io::Error::new(
             io::ErrorKind::InvalidData,
             "it is too long to be a beginning",

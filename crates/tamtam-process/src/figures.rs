@@ -8,7 +8,7 @@ use crate::lock::lock;
 use crate::report::Figures;
 
 /// No answer is longer, in bytes.
-const LONGEST: usize = 2 << 20;
+const LONGEST_ANSWER: usize = 2 << 20;
 
 /// The answers of workers, by the numbers of their processes.
 #[derive(Default)]
@@ -52,7 +52,7 @@ impl Answers {
             answer.number = figures.number;
             answer.partial.clear();
         }
-        if answer.partial.len() + figures.part.len() <= LONGEST {
+        if answer.partial.len() + figures.part.len() <= LONGEST_ANSWER {
             answer.partial.push_str(&figures.part);
         }
         if !figures.is_last {

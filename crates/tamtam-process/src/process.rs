@@ -67,7 +67,7 @@ impl Process {
             most_attached: None,
             most_unhandled: None,
             program: None,
-            patience: PATIENCE,
+            patience: USUAL_BEGINS_WITHIN,
         }
     }
 
@@ -138,7 +138,7 @@ pub struct ProcessSpawner {
 }
 
 /// So long a process may take to begin unless it is said: a busy machine is to be no reason.
-const PATIENCE: Duration = Duration::from_secs(60);
+const USUAL_BEGINS_WITHIN: Duration = Duration::from_secs(60);
 
 impl ProcessSpawner {
     /// What the actor is called among actors.

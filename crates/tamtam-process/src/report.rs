@@ -11,7 +11,7 @@ use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 
 /// No report is longer, in bytes, without its length.
-pub(crate) const LONGEST: usize = 64 << 10;
+pub(crate) const LONGEST_REPORT: usize = 64 << 10;
 /// The bytes of a report's length, which come first, the lowest first.
 const LENGTH: usize = 4;
 /// So many bytes may lie in the system for the parent, as far as it allows.
@@ -95,7 +95,7 @@ pub(crate) fn to_bytes(said: &impl Serialize) -> Option<Vec<u8>> {
     let mut bytes = vec![0; LENGTH];
     tamtam_actor::link::encode(said, &mut bytes).ok()?;
     let length = bytes.len() - LENGTH;
-    if length > LONGEST {
+    if length > LONGEST_REPORT {
         return None;
     }
     bytes[..LENGTH].copy_from_slice(&(length as u32).to_le_bytes());
@@ -118,7 +118,7 @@ impl Partial {
         let mut rest = &self.0[..];
         while let Some((length, behind)) = rest.split_first_chunk::<LENGTH>() {
             let length = u32::from_le_bytes(*length) as usize;
-            if length > LONGEST {
+            if length > LONGEST_REPORT {
                 return Err(Garbled);
             }
             let Some((said, behind)) = behind.split_at_checked(length) else {
@@ -172,7 +172,7 @@ mod tests {
 
     #[test]
     fn what_is_no_report_is_an_error_and_takes_no_memory() {
-        let too_long = "x".repeat(LONGEST + 1);
+        let too_long = "x".repeat(LONGEST_REPORT + 1);
         assert_eq!(to_bytes(&Wish::Look(1, too_long)), None);
         let hostile: [&[u8]; 3] = [&[255; 4], &[1, 0, 0, 0, 99], &[2, 0, 0, 0, 3, 255]];
         for bytes in hostile {

@@ -25,7 +25,7 @@ const MOST_BESIDE: usize = 1 << 20;
 const LONGEST_MESSAGE: usize = 8 << 10;
 const LONGEST_BACKTRACE: usize = 32 << 10;
 /// So long a thread that panics waits for a parent that does not read. It may be the last that this process says.
-const PATIENCE: Duration = Duration::from_millis(200);
+const LONGEST_STALL: Duration = Duration::from_millis(200);
 /// The stack of the thread that hears wishes.
 const STACK: usize = 256 << 10;
 /// A part of an answer has so many bytes at most.
@@ -146,7 +146,7 @@ impl Reporter {
 
     /// Waits until the system has all that was said, for a while.
     fn wait_until_told(&self) {
-        let deadline = Instant::now() + PATIENCE;
+        let deadline = Instant::now() + LONGEST_STALL;
         while lock(&self.waiting).has_some() {
             let left = deadline.saturating_duration_since(Instant::now());
             let timeout = left.try_into().ok();

@@ -9,7 +9,7 @@ use crate::collector;
 use crate::lock::lock;
 
 /// So long one who looks waits for workers. They answer on a thread of their own, so only one that is stopped takes longer.
-const PATIENCE: Duration = Duration::from_millis(100);
+const LONGEST_LOOK: Duration = Duration::from_millis(100);
 
 /// What a process is at this time, without its answer.
 type Look = Box<dyn Fn() -> ProcessBelow + Send>;
@@ -54,7 +54,7 @@ impl Drop for Shown {
 
 /// All processes, and what they say to the words of a request.
 fn look_at_all(words: &str) -> Vec<ProcessBelow> {
-    collector::look(words, PATIENCE);
+    collector::look(words, LONGEST_LOOK);
     let mut all: Vec<_> = lock(&PROCESSES)
         .all
         .iter()

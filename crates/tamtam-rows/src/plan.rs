@@ -109,9 +109,9 @@ const MOST_POWER: f64 = 1.5;
 /// A first compression that leaves more than this leaves nothing for a slower one to find.
 const NOTHING_FOUND: f64 = 0.995;
 /// In less time than this, too little can be tried to know better than what is usual.
-const SHORTEST: Duration = Duration::from_micros(250);
+const SHORTEST_CHOICE: Duration = Duration::from_micros(250);
 /// What choosing a plan to be kept may take.
-const LONGEST: Duration = Duration::from_millis(100);
+const LONGEST_CHOICE: Duration = Duration::from_millis(100);
 /// How often each way is tried; the shortest time counts.
 const REPEATS: u32 = 2;
 
@@ -128,7 +128,7 @@ impl Plan {
     /// # Errors
     /// If the packed encoding cannot carry the table.
     pub fn for_link(rows: &Rows, bits_per_second: u64) -> Result<Plan, EncodeError> {
-        Plan::for_link_within(rows, bits_per_second, LONGEST)
+        Plan::for_link_within(rows, bits_per_second, LONGEST_CHOICE)
     }
 
     /// As [`for_link`](Plan::for_link), with the time that choosing may take: less for a table whose like does not come again, more for
@@ -158,7 +158,7 @@ impl Plan {
         time: Duration,
     ) -> Result<Plan, EncodeError> {
         let usual = usual(bits_per_second);
-        if time < SHORTEST {
+        if time < SHORTEST_CHOICE {
             return Ok(usual);
         }
         let nanoseconds = 8e9 / bits_per_second.max(1) as f64;

@@ -28,7 +28,7 @@ pub trait ReadAnswers: Send + Sync {
 }
 
 /// So long after the first of them others are flushed between two turns, also if more is due. As long as a turn may last.
-const LONGEST: Duration = Duration::from_micros(50);
+const LONGEST_UNFLUSHED: Duration = Duration::from_micros(50);
 
 thread_local! {
     static THREAD: RefCell<Unflushed> = const { RefCell::new(Unflushed::none()) };
@@ -97,7 +97,7 @@ impl Unflushed {
     #[cold]
     pub(crate) fn flush_when_through(is_more_due: bool) -> bool {
         let (waits, has_answers) = Self::with(|thread| {
-            let is_new = |begun: Instant| begun.elapsed() < LONGEST;
+            let is_new = |begun: Instant| begun.elapsed() < LONGEST_UNFLUSHED;
             let waits = is_more_due && thread.begun.is_some_and(is_new);
             (waits, thread.answers.is_some())
         });

@@ -18,7 +18,7 @@ use tokio::sync::Notify;
 use super::{Taker, Url};
 
 /// How long a server may take to answer the first time, and a file of SQLite may be locked by others.
-const PATIENCE: Duration = Duration::from_secs(20);
+const LONGEST_CONNECTING: Duration = Duration::from_secs(20);
 
 /// A database that is open.
 pub struct Database {
@@ -127,7 +127,7 @@ impl Database {
                 let flags = OpenFlags::SQLITE_OPEN_READ_ONLY | OpenFlags::SQLITE_OPEN_NO_MUTEX;
                 let connection = rusqlite::Connection::open_with_flags(path, flags)
                     .with_context(|| format!("cannot open {}", path.display()))?;
-                connection.busy_timeout(PATIENCE)?;
+                connection.busy_timeout(LONGEST_CONNECTING)?;
                 connection
                     .query_row("select count(*) from sqlite_schema", [], |_| Ok(()))
                     .with_context(|| format!("cannot read {}", path.display()))?;
@@ -143,7 +143,7 @@ impl Database {
             Url::Sqlite(path) => {
                 let connection = rusqlite::Connection::open(path)
                     .with_context(|| format!("cannot make {}", path.display()))?;
-                connection.busy_timeout(PATIENCE * 3)?;
+                connection.busy_timeout(LONGEST_CONNECTING * 3)?;
                 Ok(Open::Sqlite(connection).into())
             }
             Url::MySql(_) | Url::Postgres(_) => Database::connect(url),
@@ -333,9 +333,12 @@ impl fmt::Debug for Database {
 
 fn within<T>(runtime: &Runtime, work: impl Future<Output = sqlx::Result<T>>) -> Result<T> {
     runtime.block_on(async {
-        match tokio::time::timeout(PATIENCE, work).await {
+        match tokio::time::timeout(LONGEST_CONNECTING, work).await {
             Ok(result) => Ok(result?),
-            Err(_) => bail!("it did not answer within {} s", PATIENCE.as_secs()),
+            Err(_) => bail!(
+                "it did not answer within {} s",
+                LONGEST_CONNECTING.as_secs()
+            ),
         }
     })
 }

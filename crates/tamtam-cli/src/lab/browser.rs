@@ -47,7 +47,7 @@ const CHECKED_BY: &str = "text";
 const MOST_ROWS: u64 = 10_000;
 
 /// Many fresh pages of many forms: it takes minutes.
-const PATIENCE: Duration = Duration::from_secs(3600);
+const LONGEST_SESSION: Duration = Duration::from_secs(3600);
 
 /// A figure of the page's.
 #[derive(Debug, Deserialize)]
@@ -167,7 +167,7 @@ impl Page {
             // A first call cannot be repeated in its page, so that its figures scatter more.
             .args(["--cold-runs", &(3 * self.runs).to_string()])
             .current_dir(&self.package);
-        match child::run(command, PATIENCE, interrupt)? {
+        match child::run(command, LONGEST_SESSION, interrupt)? {
             Ending::Interrupted => Ok(None),
             Ending::TimedOut => bail!("--browser: it gave no result within an hour"),
             Ending::Finished { status, stdout, .. } if status.success() => {

@@ -16,7 +16,7 @@ const LONGEST_NAME: usize = 60;
 /// No answer is longer; a thousand actors take less than a mebibyte.
 const LONGEST_ANSWER: u64 = 16 << 20;
 /// A program that does not answer within this time is taken to be stuck, or stopped.
-const PATIENCE: Duration = Duration::from_secs(5);
+const LONGEST_SILENCE: Duration = Duration::from_secs(5);
 
 /// A connection to a program that serves.
 #[derive(Debug)]
@@ -70,8 +70,8 @@ impl Line {
             };
             anyhow::Error::new(error).context(format!("{shown}: {what}"))
         })?;
-        stream.set_read_timeout(Some(PATIENCE))?;
-        stream.set_write_timeout(Some(PATIENCE))?;
+        stream.set_read_timeout(Some(LONGEST_SILENCE))?;
+        stream.set_write_timeout(Some(LONGEST_SILENCE))?;
         Ok(Line {
             reader: BufReader::new(stream),
             path: path.to_owned(),
@@ -103,7 +103,7 @@ impl Line {
         let line = line.map_err(|error| match error.kind() {
             ErrorKind::WouldBlock | ErrorKind::TimedOut => anyhow::anyhow!(
                 "{shown}: no answer within {} s: the program is stopped, or the machine is very busy",
-                PATIENCE.as_secs()
+                LONGEST_SILENCE.as_secs()
             ),
             ErrorKind::InvalidData => anyhow::anyhow!("{shown}: the answer is no text"),
             _ => anyhow::Error::new(error).context(format!("{shown}: the program has gone")),

@@ -19,7 +19,7 @@ use crate::party::{self, Stay};
 use crate::ring::{
     COUNT_BITS, Claimant, Control, Cursor, MOST_SLOTS, Nothing, Position, Refusal, Ring, Track,
 };
-use crate::segment::{LARGEST, Segment};
+use crate::segment::{LARGEST_SEGMENT, Segment};
 use crate::tenancy::{MOST_HOLDERS, Tenancy};
 use crate::wake::{Waiters, waits_at};
 
@@ -699,7 +699,7 @@ impl Drop for ReceivingEnd {
     }
 }
 
-const _: () = assert!(MOST_SLOTS.checked_mul(LINE as u64).is_some() && LARGEST > FRONT);
+const _: () = assert!(MOST_SLOTS.checked_mul(LINE as u64).is_some() && LARGEST_SEGMENT > FRONT);
 const _: () = assert!(MOST_HOLDERS == party::PARTIES);
 
 #[cfg(test)]

@@ -40,7 +40,7 @@ const LONGEST_CHUNK: u64 = 4096;
 const VALUES: u32 = 8;
 
 /// After so many times its time the timed pass gives up waiting for the writer.
-const PATIENCE: u32 = 10;
+const LONGEST_TIMES: u32 = 10;
 
 /// Gets undisturbed, and beside a writer at full speed: `10000/1core/get`, `10000/2cores/get-writer`.
 pub fn measures<L: Latest<Packet16>>(latest: L) -> Vec<Measure> {
@@ -305,7 +305,7 @@ fn read(
         if !more && pace.operations() > 0 {
             break;
         }
-        if pace.elapsed() > PATIENCE * timed {
+        if pace.elapsed() > LONGEST_TIMES * timed {
             return Err(Failure::Impossible(format!(
                 "the writer set nothing during {all} gets"
             )));

@@ -1,7 +1,7 @@
 //! The thread that writes for a link, as those know it who wake it and who end it.
 //!
 //! A link that has ended still sends what is outgoing. Another side that takes nothing of that keeps the thread in a write which never
-//! comes back, so a second thread watches each end: it closes what carries the link once the other side has taken nothing for [`PATIENCE`].
+//! comes back, so a second thread watches each end: it closes what carries the link once the other side has taken nothing for [`LONGEST_STALL`].
 
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -11,8 +11,8 @@ use tamtam_wait::seam::{Condvar, Mutex, MutexGuard, thread};
 use crate::link::Link;
 
 /// A link that has ended waits so long for another side that takes nothing.
-const PATIENCE: Duration = Duration::from_secs(2);
-/// So many bytes are written at once: that much is to be taken within [`PATIENCE`].
+const LONGEST_STALL: Duration = Duration::from_secs(2);
+/// So many bytes are written at once: that much is to be taken within [`LONGEST_STALL`].
 pub(super) const PIECE: usize = 64 << 10;
 
 /// So long the thread leaves it to a sender to write what that has left.
@@ -137,7 +137,7 @@ impl Writing {
 
     /// Waits until the link has ended, but not long.
     pub(super) fn wait_for_end(&self, link: &Link) {
-        let patience = Instant::now() + PATIENCE;
+        let patience = Instant::now() + LONGEST_STALL;
         while link.ended().is_none() {
             let left = patience.saturating_duration_since(Instant::now());
             let has_not_rung = |state: &mut State| !state.has_rung;
@@ -184,7 +184,9 @@ impl Writing {
         while !state.is_over {
             let pieces = state.pieces;
             let is_stuck = |state: &mut State| !state.is_over && state.pieces == pieces;
-            let (after, is_late) = self.moved.wait_timeout_while(state, PATIENCE, is_stuck);
+            let (after, is_late) = self
+                .moved
+                .wait_timeout_while(state, LONGEST_STALL, is_stuck);
             state = after;
             if is_late {
                 drop(state);

@@ -8,9 +8,9 @@ use anyhow::{Context, Result, ensure};
 
 use super::throttle::piece;
 
-/// A link may be this many times slower than it should be at the best of [`TRIES`].
+/// A link may be this many times slower than it should be at the best of [`TRIES_OF_A_LINK`].
 const SLOWEST: f64 = 1.25;
-const TRIES: usize = 30;
+const TRIES_OF_A_LINK: usize = 30;
 
 /// A body that is this much earlier than its bytes allow was not over the link.
 const EARLIEST: f64 = 0.98;
@@ -31,7 +31,7 @@ pub(super) fn check(link: SocketAddr, bits_per_second: u64) -> Result<f64> {
         0.1
     };
     let count = (bits_per_second as f64 / 8.0 * seconds) as usize;
-    let fetches = (0..TRIES).map(|_| {
+    let fetches = (0..TRIES_OF_A_LINK).map(|_| {
         fetch(link, count)
             .with_context(|| format!("the link of {bits_per_second} bits a second does not answer"))
     });
@@ -69,13 +69,13 @@ fn best_ratio(fetches: impl Iterator<Item = Result<Fetched>>, bits_per_second: u
     );
     ensure!(
         least.is_finite(),
-        "the link of {bits_per_second} bits a second could not be measured: this machine let each of {TRIES} tries wait \
+        "the link of {bits_per_second} bits a second could not be measured: this machine let each of {TRIES_OF_A_LINK} tries wait \
          before it could read; is it busy with something else?"
     );
     ensure!(
         least <= SLOWEST,
         "the link of {bits_per_second} bits a second is too slow: a body took {least:.2} times as long as computed, at the \
-         best of {TRIES} tries; is this machine busy with something else?"
+         best of {TRIES_OF_A_LINK} tries; is this machine busy with something else?"
     );
     Ok(least)
 }

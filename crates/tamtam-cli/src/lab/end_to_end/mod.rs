@@ -217,7 +217,7 @@ mod measure {
     use tamtam_lab::tables::Table;
 
     /// Very many fresh pages: it takes long.
-    const PATIENCE: Duration = Duration::from_secs(4 * 3600);
+    const LONGEST_SESSION: Duration = Duration::from_secs(4 * 3600);
 
     /// What the package is told.
     #[derive(Debug, Serialize)]
@@ -337,7 +337,7 @@ mod measure {
                 .args(["run", "--silent", "end-to-end", "--"])
                 .args([&ordered, &found])
                 .current_dir(self.page.package());
-            match child::run(command, PATIENCE, interrupt)? {
+            match child::run(command, LONGEST_SESSION, interrupt)? {
                 Ending::Interrupted => Ok(None),
                 Ending::TimedOut => bail!("--end-to-end: it gave no result within four hours"),
                 Ending::Finished { status, .. } if status.success() => {

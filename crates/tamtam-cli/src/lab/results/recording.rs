@@ -13,10 +13,10 @@ use crate::lab::standings::{Figure, Row, Standings, State};
 use crate::lab::statistics::Summary;
 
 /// A results file larger than this is something else: a session of everything writes less than 1 MiB.
-const LARGEST: u64 = 16 << 20;
+const LARGEST_FILE: u64 = 16 << 20;
 
 /// A name longer than this is not one, in characters; a machine is described in a line.
-const LONGEST: usize = 400;
+const LONGEST_NAME: usize = 400;
 
 /// Figures above this are none: it would be 31 years in nanoseconds.
 const GREATEST: f64 = 1e18;
@@ -190,8 +190,8 @@ impl Line {
                 "there is a control character in its {what}"
             );
             ensure!(
-                text.chars().take(LONGEST + 1).count() <= LONGEST,
-                "its {what} is longer than {LONGEST} characters"
+                text.chars().take(LONGEST_NAME + 1).count() <= LONGEST_NAME,
+                "its {what} is longer than {LONGEST_NAME} characters"
             );
             ensure!(
                 !text.trim().is_empty() || what == "version" || what == "unit",
@@ -310,13 +310,13 @@ fn text_of(path: &Path) -> Result<String> {
     let mut text = Vec::new();
     let file = File::open(path).with_context(|| format!("{shown} cannot be read"))?;
     // One byte more tells a file that is too large from one that is not.
-    file.take(LARGEST + 1)
+    file.take(LARGEST_FILE + 1)
         .read_to_end(&mut text)
         .with_context(|| format!("{shown} cannot be read"))?;
     ensure!(
-        text.len() as u64 <= LARGEST,
+        text.len() as u64 <= LARGEST_FILE,
         "{shown} is larger than {} MiB: it cannot be a results file",
-        LARGEST >> 20
+        LARGEST_FILE >> 20
     );
     String::from_utf8(text).map_err(|error| {
         let good = &error.as_bytes()[..error.utf8_error().valid_up_to()];

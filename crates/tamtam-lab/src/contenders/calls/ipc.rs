@@ -21,7 +21,7 @@ const CLIENTS: u8 = 16;
 /// How many requests, or answers to one client, may wait.
 const CAPACITY: usize = 16;
 /// The longest request or answer, in bytes.
-const LONGEST: usize = 32 << 10;
+const LONGEST_MESSAGE: usize = 32 << 10;
 
 impl Contender for SharedChannels {
     fn card(&self) -> Card {
@@ -38,10 +38,11 @@ impl Contender for SharedChannels {
     }
 
     fn serve(&self) -> Result<Serving, Failure> {
-        let (requests, inbox) = bytes_channel(CAPACITY, LONGEST).map_err(unavailable)?;
+        let (requests, inbox) = bytes_channel(CAPACITY, LONGEST_MESSAGE).map_err(unavailable)?;
         let (mut outboxes, mut kept) = (Vec::new(), Vec::new());
         for _ in 0..CLIENTS {
-            let (outbox, answers) = bytes_channel(CAPACITY, LONGEST).map_err(unavailable)?;
+            let (outbox, answers) =
+                bytes_channel(CAPACITY, LONGEST_MESSAGE).map_err(unavailable)?;
             outboxes.push(outbox);
             // A client takes its place.
             kept.push(answers.hand_over()?);

@@ -19,7 +19,7 @@ const BYTES: usize = FRAMES + 3 * FRAME;
 /// The frame between was not looked at yet.
 const FRESH: u32 = 4;
 /// So long a window waits for a frame: one that does not come by then never does.
-const PATIENCE: Duration = Duration::from_secs(20);
+const LONGEST_WAIT: Duration = Duration::from_secs(20);
 
 /// One side's hold of the three frames.
 #[derive(Debug)]
@@ -92,7 +92,7 @@ impl SharedFrames {
             if self.between()?.load(Ordering::Relaxed) & FRESH != 0 {
                 break;
             }
-            let waited = self.count.wait_changed_timeout(count, PATIENCE);
+            let waited = self.count.wait_changed_timeout(count, LONGEST_WAIT);
             waited.map_err(|_| Failure::Unverified("no frame comes any more".to_owned()))?;
         }
         self.exchange(0)?;

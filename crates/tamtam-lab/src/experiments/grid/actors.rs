@@ -18,7 +18,7 @@ use crate::{
 };
 
 /// How long messages may be missed.
-const PATIENCE: Duration = Duration::from_secs(15);
+const LONGEST_WAIT: Duration = Duration::from_secs(15);
 
 /// How many messages are on their way at once, where there are so many actors.
 const TOKENS: u64 = 100;
@@ -314,14 +314,14 @@ fn births(
 }
 
 fn wait(stage: &mut impl Stage<Passer>, latch: &Latch) -> Result<(), Failure> {
-    stage.wait(latch, PATIENCE);
+    stage.wait(latch, LONGEST_WAIT);
     open(latch, "messages were missed")
 }
 
 /// Waits until `latch` is open; otherwise `what` says what was counted.
 fn open(latch: &Latch, what: &str) -> Result<(), Failure> {
-    latch.wait_timeout(PATIENCE).map_err(|_| {
+    latch.wait_timeout(LONGEST_WAIT).map_err(|_| {
         let missing = latch.remaining();
-        Failure::Unverified(format!("{missing} {what} within {PATIENCE:?}"))
+        Failure::Unverified(format!("{missing} {what} within {LONGEST_WAIT:?}"))
     })
 }

@@ -21,7 +21,7 @@ pub const SUBSCRIBERS: u64 = 1000;
 pub const MOST_AT_ONCE: u64 = 1000;
 
 /// How long deliveries may be missed.
-const PATIENCE: Duration = Duration::from_secs(15);
+const LONGEST_WAIT: Duration = Duration::from_secs(15);
 
 /// A way of giving each message to many subscribers.
 pub trait Publish: Copy + 'static {
@@ -124,10 +124,10 @@ fn run<P: Publish>(
                 topic.publish(number);
             }
             next += count;
-            topic.wait(&latch, PATIENCE);
+            topic.wait(&latch, LONGEST_WAIT);
             if !latch.is_open() {
                 return Err(Failure::Unverified(format!(
-                    "{} subscribers missed a message for {PATIENCE:?}",
+                    "{} subscribers missed a message for {LONGEST_WAIT:?}",
                     latch.remaining()
                 )));
             }

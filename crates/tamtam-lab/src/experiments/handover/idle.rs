@@ -18,7 +18,7 @@ use crate::{
 
 const WAITERS: u64 = 8;
 const BEFORE: Duration = Duration::from_millis(100);
-const LONGEST: Duration = Duration::from_secs(1);
+const LONGEST_RUN: Duration = Duration::from_secs(1);
 
 /// Eight threads without mail: `8/free/idle`.
 pub fn measure<H: Handover<Turn>>(handover: H) -> Measure {
@@ -55,7 +55,7 @@ fn run<H: Handover<Turn>>(handover: H, conditions: &Conditions) -> Result<Measur
     thread::sleep(BEFORE);
     let before = (process_cpu_time(), Usage::of_process());
     let start = Instant::now();
-    thread::sleep(conditions.limit.min(LONGEST));
+    thread::sleep(conditions.limit.min(LONGEST_RUN));
     let elapsed = start.elapsed();
     let after = (process_cpu_time(), Usage::of_process());
 

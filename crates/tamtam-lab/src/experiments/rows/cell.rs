@@ -6,7 +6,7 @@ use std::hint::black_box;
 use tamtam_rows::{Rows, Schema};
 
 use super::samples::Samples;
-use super::{Compressor, Form, LINKS, LONGEST, Sent, arrived};
+use super::{Compressor, Form, LINKS, LONGEST_MEASUREMENT, Sent, arrived};
 use crate::{Conditions, Failure, Measurement, Metric};
 
 /// Encodes and decodes a table as long as it may, and says what that costs on each link.
@@ -18,7 +18,7 @@ pub(super) fn run<F: Form>(
 ) -> Result<Measurement, Failure> {
     let count = rows.len();
     let source = form.source(rows).map_err(Failure::Impossible)?;
-    let budget = conditions.limit.min(LONGEST) / 2;
+    let budget = conditions.limit.min(LONGEST_MEASUREMENT) / 2;
 
     // Once before the clock runs: what is sent is known, and that it arrives.
     let mut plain = Vec::new();

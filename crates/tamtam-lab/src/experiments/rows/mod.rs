@@ -38,7 +38,7 @@ const OTHER_COUNTS: [u64; 3] = [1_000, 10_000, 100_000];
 const MOST_VALUES: u64 = 6_000_000;
 
 /// Longer than this nothing is measured: the figures are steady by then, and there are many cells.
-const LONGEST: Duration = Duration::from_millis(250);
+const LONGEST_MEASUREMENT: Duration = Duration::from_millis(250);
 
 /// A form that a table takes as bytes on its way to a client.
 ///

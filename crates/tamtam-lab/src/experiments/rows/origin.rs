@@ -5,7 +5,7 @@ use std::fmt;
 use tamtam_rows::Rows;
 
 use super::samples::Samples;
-use super::{LONGEST, arrived, made, variants};
+use super::{LONGEST_MEASUREMENT, arrived, made, variants};
 use crate::tables::Table;
 use crate::{Conditions, Failure, Measure, Measurement, Metric};
 
@@ -52,9 +52,11 @@ fn run<O: Origin>(
     let mut asked = || origin.rows(&mut query).map_err(Failure::Unverified);
     // Once before the clock runs: then the database has its pages in memory.
     arrived::check(&asked()?, &rows)?;
-    let samples = Samples::take(conditions.limit.min(LONGEST) / 2, asked, |found| {
-        arrived::check(&found, &rows)
-    })?;
+    let samples = Samples::take(
+        conditions.limit.min(LONGEST_MEASUREMENT) / 2,
+        asked,
+        |found| arrived::check(&found, &rows),
+    )?;
     Ok(Measurement {
         operations: samples.operations * conditions.variant.count,
         elapsed: samples.elapsed,

@@ -20,7 +20,7 @@ pub(super) struct Dictionary {
 impl Dictionary {
     /// `None` where it turns out not to be worth it. What a sample found says what is `expected`.
     pub(super) fn of(texts: Texts<'_>, expected: Repetitions) -> Option<Dictionary> {
-        if texts.ends.longest() <= u64::LONGEST {
+        if texts.ends.longest() <= u64::LONGEST_VALUE {
             Builder::<u64>::new(texts).build(expected)
         } else {
             Builder::<u128>::new(texts).build(expected)

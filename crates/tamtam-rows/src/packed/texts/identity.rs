@@ -18,7 +18,7 @@ static OWN: [u128; MIDDLE + 1] = {
 /// A number that tells a value from others: of short ones their bytes and their length, of longer ones a hash.
 pub(super) trait Identity: Copy + Default + Eq {
     /// How long values may be.
-    const LONGEST: usize;
+    const LONGEST_VALUE: usize;
     /// How long values may be whose identity is no hash.
     const EXACT: usize;
     /// Of the value that is there.
@@ -46,7 +46,7 @@ fn near<const BYTES: usize>(all: &[u8], start: usize, length: usize) -> [u8; BYT
 
 /// Values of up to seven bytes.
 impl Identity for u64 {
-    const LONGEST: usize = SHORT_BYTES;
+    const LONGEST_VALUE: usize = SHORT_BYTES;
     const EXACT: usize = SHORT_BYTES;
 
     #[inline(always)]
@@ -69,7 +69,7 @@ impl Identity for u64 {
 
 /// Values of any length. The highest byte is the length, or 255 in the identity of a long one.
 impl Identity for u128 {
-    const LONGEST: usize = usize::MAX;
+    const LONGEST_VALUE: usize = usize::MAX;
     const EXACT: usize = MIDDLE;
 
     #[inline(always)]

@@ -14,7 +14,7 @@ const MOST_SYMBOLS: usize = 255;
 /// The code behind this one is a byte itself.
 pub(super) const ESCAPE: u8 = 255;
 /// The longest symbol, in bytes.
-const LONGEST: usize = 8;
+const LONGEST_SYMBOL: usize = 8;
 
 /// How many bytes are looked at to find the table: an eighth, but within these bounds, in stretches from all over.
 const SAMPLED: RangeInclusive<usize> = 1 << 11..=1 << 14;
@@ -46,7 +46,7 @@ impl Symbol {
     /// One behind the other, if that is not too long.
     fn and(self, other: Symbol) -> Option<Symbol> {
         let length = self.length + other.length;
-        (usize::from(length) <= LONGEST).then(|| Symbol {
+        (usize::from(length) <= LONGEST_SYMBOL).then(|| Symbol {
             bytes: self.bytes | other.bytes << (8 * u32::from(self.length)),
             length,
             code: 0,
@@ -155,7 +155,7 @@ impl SymbolTable {
 
     /// The same where fewer bytes are left than a symbol may have.
     fn find_last(&self, left: &[u8]) -> Found {
-        let mut word = [0; LONGEST];
+        let mut word = [0; LONGEST_SYMBOL];
         word[..left.len()].copy_from_slice(left);
         let found = self.find(u64::from_le_bytes(word));
         if usize::from(found >> 8) <= left.len() {
@@ -193,12 +193,12 @@ impl SymbolTable {
     /// How many bytes the table takes.
     pub(super) fn bytes(&self) -> usize {
         let bytes = self.symbols.iter().map(|symbol| usize::from(symbol.length));
-        LONGEST + bytes.sum::<usize>()
+        LONGEST_SYMBOL + bytes.sum::<usize>()
     }
 
     /// How many symbols there are of each length, and their bytes.
     pub(super) fn write(&self, out: &mut Output<'_>) {
-        for length in 1..=LONGEST as u8 {
+        for length in 1..=LONGEST_SYMBOL as u8 {
             let of_length = |symbol: &&Symbol| symbol.length == length;
             out.byte(self.symbols.iter().filter(of_length).count() as u8);
         }
@@ -401,14 +401,14 @@ impl Candidates {
 
 /// What codes stand for.
 pub(super) struct Symbols {
-    bytes: [[u8; LONGEST]; 256],
+    bytes: [[u8; LONGEST_SYMBOL]; 256],
     /// None for codes that stand for nothing.
     lengths: [u8; 256],
 }
 
 impl Symbols {
     pub(super) fn read(input: &mut Input<'_>) -> Result<Symbols> {
-        let counts = input.take(LONGEST, "how many symbols there are")?;
+        let counts = input.take(LONGEST_SYMBOL, "how many symbols there are")?;
         if counts
             .iter()
             .map(|&count| usize::from(count))
@@ -418,7 +418,7 @@ impl Symbols {
             return Err(input.malformed(format!("a table of more than {MOST_SYMBOLS} symbols")));
         }
         let mut symbols = Symbols {
-            bytes: [[0; LONGEST]; 256],
+            bytes: [[0; LONGEST_SYMBOL]; 256],
             lengths: [0; 256],
         };
         let mut code = 0;
@@ -436,11 +436,11 @@ impl Symbols {
     /// The bytes that codes stand for, if they are so many.
     pub(super) fn all(&self, codes: &[u8], total: usize) -> Option<Vec<u8>> {
         // Eight bytes are written each time.
-        let mut all = vec![0; total + LONGEST];
+        let mut all = vec![0; total + LONGEST_SYMBOL];
         let mut at = 0;
         let mut codes = codes.iter();
         while let Some(&code) = codes.next() {
-            let place: &mut [u8; LONGEST] = all.get_mut(at..)?.first_chunk_mut()?;
+            let place: &mut [u8; LONGEST_SYMBOL] = all.get_mut(at..)?.first_chunk_mut()?;
             if code == ESCAPE {
                 place[0] = *codes.next()?;
                 at += 1;
