@@ -6,7 +6,7 @@ use tamtam_amf::packet::{Encoder, Version};
 use super::{flex, packet_limits, wanted, write_fault, write_flex};
 use crate::{Fault, Limits, Value};
 
-/// The packet that tells this fault to each call of a packet; nothing where not all places are known: a call that is told nothing
+/// The packet that tells this fault to each call of a packet; nothing where there is none, or not all places are known: a call that is told nothing
 /// would wait for ever, where a status of HTTP ends all of them.
 pub(crate) fn refusal(begin: &[u8], limits: &Limits, fault: &Fault) -> Option<Vec<u8>> {
     let (version, places) = places(begin, limits)?;
@@ -63,7 +63,7 @@ fn places(begin: &[u8], limits: &Limits) -> Option<(Version, Vec<AnswerPlace>)> 
             bytes.pass_value()?;
         }
     }
-    Some((version, places))
+    (!places.is_empty()).then_some((version, places))
 }
 
 /// What is left of the beginning of a packet.
