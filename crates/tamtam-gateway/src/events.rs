@@ -5,8 +5,8 @@ use std::time::{Duration, Instant};
 
 use axum::body::Body;
 use axum::extract::Request;
-use axum::http::header::{CACHE_CONTROL, CONTENT_TYPE, HeaderMap, RETRY_AFTER, WWW_AUTHENTICATE};
-use axum::http::{HeaderName, StatusCode, Version};
+use axum::http::header::{CACHE_CONTROL, CONTENT_TYPE, HeaderMap};
+use axum::http::{HeaderName, Version};
 use axum::response::Response;
 use bytes::Bytes;
 use futures_util::stream;
@@ -15,7 +15,7 @@ use tokio::sync::Notify;
 
 use crate::gateway::Shared;
 use crate::head::Head;
-use crate::http::{Arrival, Cut, Envelope, Held, caller_of, plain, put};
+use crate::http::{Arrival, Cut, Envelope, Held, caller_of, plain_fault, put};
 use crate::lasting::{Lasts, Stage};
 use crate::protocol::rest::arguments_of_query;
 use crate::push::{LAG_PAUSE, PushForm, Subscription, Taken, Wish};
@@ -39,7 +39,7 @@ pub(crate) fn stream(shared: Arc<Shared>, name: &str, request: Request) -> Respo
     let begun = wish.and_then(|wish| subscribe(&shared, &caller, name, wish, 1, &connection));
     let subscription = match begun {
         Ok(subscription) => subscription,
-        Err(fault) => return refused(&fault),
+        Err(fault) => return *plain_fault(&fault),
     };
     let limits = &shared.gateway.limits;
     let held = Arrival::of(&parts.extensions).map(|arrival| &arrival.held);
@@ -92,18 +92,6 @@ fn wish_of(query: &str, headers: &HeaderMap) -> Result<Wish, Fault> {
         wish = wish.run(run).after(number);
     }
     Ok(wish)
-}
-
-fn refused(fault: &Fault) -> Response {
-    let status =
-        StatusCode::from_u16(fault.http_status()).unwrap_or(StatusCode::INTERNAL_SERVER_ERROR);
-    let mut response = *plain(status, fault.description().to_owned());
-    match status {
-        StatusCode::SERVICE_UNAVAILABLE => put(&mut response, RETRY_AFTER, "1"),
-        StatusCode::UNAUTHORIZED => put(&mut response, WWW_AUTHENTICATE, "Bearer"),
-        _ => {}
-    }
-    response
 }
 
 /// Events on their way to one client.

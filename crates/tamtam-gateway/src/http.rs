@@ -12,6 +12,7 @@ use axum::body::{Body, HttpBody};
 use axum::extract::ConnectInfo;
 use axum::http::header::{
     CONTENT_ENCODING, CONTENT_TYPE, EXPECT, HeaderName, HeaderValue, RETRY_AFTER, VARY,
+    WWW_AUTHENTICATE,
 };
 use axum::http::{Extensions, StatusCode, Version, request};
 use axum::response::Response;
@@ -283,23 +284,15 @@ pub(crate) async fn receive(
     }
     let (caller, ticket) = admit(shared, envelope, protocol);
     let most = most_body(shared, &ticket);
-    let refused = |begin| Unreceived::Refused {
-        fault: too_large(shared, &ticket),
-        begin,
-    };
     let encoding = &envelope.head.content_encoding;
     // Where its answer goes stands in a packet of AMF alone.
     let wants_begin = protocol == Protocol::Amf && matches!(encoding, Listed::Absent);
-    let body = match collect(shared, &ticket, envelope.parts, body, wants_begin).await {
-        Ok(body) => body,
-        Err(Uncollected::TooLarge(begin)) => return Err(refused(begin)),
-        Err(uncollected) => return Err(uncollected.answer().into()),
-    };
+    let body = collect(shared, &ticket, envelope.parts, body, wants_begin).await?;
     let body =
         decompressed(encoding, body, most)
             .await
             .map_err(|(status, reason)| match status {
-                StatusCode::PAYLOAD_TOO_LARGE => refused(Bytes::new()),
+                StatusCode::PAYLOAD_TOO_LARGE => too_large(shared, &ticket, Bytes::new()),
                 _ => plain(status, reason).into(),
             })?;
     Ok(Received {
@@ -317,29 +310,33 @@ fn most_body(shared: &Shared, ticket: &Ticket) -> usize {
     }
 }
 
-/// What is told of a body that is larger than it may be.
-fn too_large(shared: &Shared, ticket: &Ticket) -> Fault {
-    if let Err(busy) = admitted(ticket) {
-        return busy;
-    }
-    let most = most_body(shared, ticket);
-    let reason = format!("the body of a request has at most {most} bytes");
-    Fault::of(FaultKind::TooLarge, reason)
+/// What is told of a body that is larger than it may be, and begins so.
+fn too_large(shared: &Shared, ticket: &Ticket, begin: Bytes) -> Unreceived {
+    let fault = admitted(ticket).err().unwrap_or_else(|| {
+        let most = most_body(shared, ticket);
+        let reason = format!("the body of a request has at most {most} bytes");
+        Fault::of(FaultKind::TooLarge, reason)
+    });
+    Unreceived::Refused { fault, begin }
 }
 
 /// A fault as an answer for people.
 pub(crate) fn plain_fault(fault: &Fault) -> Box<Response> {
-    let status = status_of(fault);
-    let mut response = plain(status, fault.description().to_owned());
-    if status == StatusCode::SERVICE_UNAVAILABLE {
-        put(&mut response, RETRY_AFTER, "1");
-    }
+    let mut response = plain(StatusCode::OK, fault.description().to_owned());
+    tell_status(&mut response, fault);
     response
 }
 
-/// The status of HTTP that a fault has where it is the answer itself.
-pub(crate) fn status_of(fault: &Fault) -> StatusCode {
-    StatusCode::from_u16(fault.http_status()).unwrap_or(StatusCode::INTERNAL_SERVER_ERROR)
+/// Gives an answer that tells a fault the status of that, with the header that belongs to it.
+pub(crate) fn tell_status(response: &mut Response, fault: &Fault) {
+    let status = StatusCode::from_u16(fault.http_status());
+    let status = status.unwrap_or(StatusCode::INTERNAL_SERVER_ERROR);
+    *response.status_mut() = status;
+    match status {
+        StatusCode::SERVICE_UNAVAILABLE => put(response, RETRY_AFTER, "1"),
+        StatusCode::UNAUTHORIZED => put(response, WWW_AUTHENTICATE, "Bearer"),
+        _ => {}
+    }
 }
 
 /// Takes in a request whatever it is, its body as it came.
@@ -354,9 +351,9 @@ pub(crate) async fn receive_whole(
     let head = Head::of(&parts.headers);
     let (_, ticket) = admit(shared, &Envelope::of(&parts, &head), Protocol::Rest);
     let collected = collect(shared, &ticket, &parts, &mut Some(body), false).await;
-    let body = collected.map_err(|uncollected| match uncollected {
-        Uncollected::TooLarge(_) => plain_fault(&too_large(shared, &ticket)),
-        other => other.answer(),
+    let body = collected.map_err(|unreceived| match unreceived {
+        Unreceived::Answered(answer) => answer,
+        Unreceived::Refused { fault, .. } => plain_fault(&fault),
     })?;
     admitted(&ticket).map_err(|busy| plain_fault(&busy))?;
     Ok((parts, body, ticket))
@@ -372,7 +369,7 @@ async fn collect(
     parts: &request::Parts,
     body: &mut Option<impl Carried>,
     wants_begin: bool,
-) -> Result<Bytes, Uncollected> {
+) -> Result<Bytes, Unreceived> {
     let Some(body) = body else {
         return Ok(Bytes::new());
     };
@@ -381,7 +378,7 @@ async fn collect(
     let is_too_large = body.size_hint().lower() > most as u64;
     // Such a client sends its body only if it is asked to.
     if is_too_large && parts.headers.contains_key(EXPECT) {
-        return Err(Uncollected::TooLarge(Bytes::new()));
+        return Err(too_large(shared, ticket, Bytes::new()));
     }
     let most = match (is_too_large, wants_begin) {
         (false, _) => most,
@@ -403,7 +400,14 @@ async fn collect(
     };
     let collected = in_time(|| Instant::now() + patience, collecting).await;
     exchange::end(Step::Receive, begun);
-    collected.unwrap_or(Err(Uncollected::TooSlow))
+    match collected {
+        Some(Ok(collected)) => Ok(collected),
+        Some(Err(Uncollected::TooLarge(begin))) => Err(too_large(shared, ticket, begin)),
+        Some(Err(Uncollected::CutOff)) => {
+            Err(plain(StatusCode::BAD_REQUEST, "the body was cut off").into())
+        }
+        None => Err(plain(StatusCode::REQUEST_TIMEOUT, "the body came too slowly").into()),
+    }
 }
 
 /// Reads at most so many bytes of a body, and keeps none. A client that sends first and reads then would otherwise learn that the
@@ -424,20 +428,6 @@ enum Uncollected {
     /// It begins so.
     TooLarge(Bytes),
     CutOff,
-    TooSlow,
-}
-
-impl Uncollected {
-    /// What is said to people.
-    fn answer(self) -> Box<Response> {
-        match self {
-            Uncollected::TooLarge(_) => {
-                plain(StatusCode::PAYLOAD_TOO_LARGE, "the body is too large")
-            }
-            Uncollected::CutOff => plain(StatusCode::BAD_REQUEST, "the body was cut off"),
-            Uncollected::TooSlow => plain(StatusCode::REQUEST_TIMEOUT, "the body came too slowly"),
-        }
-    }
 }
 
 /// A body as one piece, which is not copied if it comes as one.

@@ -3,9 +3,7 @@
 use std::time::Duration;
 
 use axum::body::Body;
-use axum::http::header::{
-    ACCEPT_RANGES, ALLOW, CACHE_CONTROL, CONTENT_RANGE, ETAG, RETRY_AFTER, WWW_AUTHENTICATE,
-};
+use axum::http::header::{ACCEPT_RANGES, ALLOW, CACHE_CONTROL, CONTENT_RANGE, ETAG};
 use axum::http::{HeaderValue, StatusCode};
 use axum::response::Response;
 use tamtam_rows::{CompressionKind, Rows};
@@ -17,7 +15,7 @@ use crate::gateway::Shared;
 use crate::head::{Head, text};
 use crate::http::{
     LARGE_BYTES, ReadyBody, accepted_compression, answer, answer_of, made_ready, plain, put, set,
-    vary,
+    tell_status, vary,
 };
 use crate::protocol::rest::{Accepted, Form, Picked, RowRange, pick};
 use crate::stream_answer::of_stream;
@@ -327,14 +325,9 @@ pub(crate) async fn of_fault(shared: &Shared, head: &Head<'_>, fault: &Fault) ->
         body = br#"{"code":"Server.Internal","description":"the method failed"}"#.to_vec();
     }
     let (mut response, _) = answer(shared, head, ContentType::Json, body).await;
-    let status =
-        StatusCode::from_u16(fault.http_status()).unwrap_or(StatusCode::INTERNAL_SERVER_ERROR);
-    *response.status_mut() = status;
-    match status {
-        StatusCode::SERVICE_UNAVAILABLE => put(&mut response, RETRY_AFTER, "1"),
-        StatusCode::METHOD_NOT_ALLOWED => put(&mut response, ALLOW, "POST"),
-        StatusCode::UNAUTHORIZED => put(&mut response, WWW_AUTHENTICATE, "Bearer"),
-        _ => {}
+    tell_status(&mut response, fault);
+    if response.status() == StatusCode::METHOD_NOT_ALLOWED {
+        put(&mut response, ALLOW, "POST");
     }
     response
 }

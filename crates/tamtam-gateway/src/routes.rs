@@ -5,7 +5,7 @@ use std::sync::Arc;
 use axum::Router;
 use axum::body::Body;
 use axum::extract::Request;
-use axum::http::header::{ALLOW, CONTENT_TYPE, RETRY_AFTER};
+use axum::http::header::{ALLOW, CONTENT_TYPE};
 use axum::http::request::Parts;
 use axum::http::{Method as HttpMethod, StatusCode};
 use axum::response::Response;
@@ -19,7 +19,7 @@ use crate::guard::Passed;
 use crate::head::Head;
 use crate::http::{
     Arrival, Carried, Envelope, Unreceived, admit, answer, caller_of, of_type, plain, plain_fault,
-    put, receive, status_of,
+    put, receive, tell_status,
 };
 use crate::measured::{Measured, Measuring};
 use crate::page;
@@ -221,7 +221,9 @@ async fn by_json_rpc(
             // What was asked is not known, and so is told to no id.
             let mut body = Vec::new();
             json_rpc::write_fault(&fault, &Value::Null, &mut body);
-            return with_status(of_type(ContentType::Json, body.into()), &fault);
+            let mut response = of_type(ContentType::Json, body.into());
+            tell_status(&mut response, &fault);
+            return response;
         }
     };
     let calls = Admitted {
@@ -242,15 +244,6 @@ async fn by_json_rpc(
             response
         }
     }
-}
-
-/// An answer whose status says what its body does.
-fn with_status(mut response: Response, fault: &Fault) -> Response {
-    *response.status_mut() = status_of(fault);
-    if response.status() == StatusCode::SERVICE_UNAVAILABLE {
-        put(&mut response, RETRY_AFTER, "1");
-    }
-    response
 }
 
 /// Calls of one request.
