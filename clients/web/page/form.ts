@@ -1,7 +1,7 @@
 // The arguments of a call: a field for each, or all of them as JSON.
 
 import { choice, element } from "./dom.js";
-import { integer, parse, stringify } from "./json.js";
+import { integerIn, parse, stringify } from "./json.js";
 import { typeName, values, type Method, type Schema } from "./services.js";
 
 /** What a reader has typed. */
@@ -119,7 +119,8 @@ function valueOf(field: Field, text: string): unknown {
     const kind = kindOf(field.schema);
     if (field.input instanceof HTMLSelectElement) return parse(text);
     if (kind === "string") return text;
-    if (kind === "integer" && /^\s*[+-]?\d+\s*$/.test(text)) return integer(text.trim().replace("+", ""));
+    const integer = kind === "integer" ? integerIn(text) : undefined;
+    if (integer !== undefined) return integer;
     if (kind === "integer" || kind === "number") {
         const number = Number(text);
         if (text.trim() === "" || Number.isNaN(number)) throw new Error(`${field.name} is a number`);

@@ -33,16 +33,21 @@ export function stringify(value: unknown, indent?: number, replace = (value: unk
     return marks === 0 ? text : text.replace(new RegExp(`"${mark}(-?\\d+)"`, "g"), "$1");
 }
 
-/** Whether a value is a bigint, or holds one. */
-export function holdsBigint(value: unknown): boolean {
-    if (typeof value !== "object" || value === null) return typeof value === "bigint";
-    return Object.values(value).some(holdsBigint);
+/** Whether a value is such a one, or holds one. */
+export function holds(value: unknown, isSuch: (value: unknown) => boolean): boolean {
+    if (typeof value !== "object" || value === null) return isSuch(value);
+    return Object.values(value).some((inside) => holds(inside, isSuch));
 }
 
 /** An integer as a number, if one is the same. */
 export function integer(digits: string | bigint): number | bigint {
     const number = Number(digits);
     return Number.isSafeInteger(number) ? number : BigInt(digits);
+}
+
+/** The integer that a text spells, with blanks or a sign; nothing if it spells none. */
+export function integerIn(text: string): number | bigint | undefined {
+    return /^\s*[+-]?\d+\s*$/.test(text) ? integer(text.trim().replace("+", "")) : undefined;
 }
 
 /** The double that an integer is, for a protocol that has no other numbers. */

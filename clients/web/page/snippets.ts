@@ -2,7 +2,7 @@
 
 import { places, request, type Given, type Way } from "./call.js";
 import { base, codeView, inPython, memberInPython, quoted, withToken, type Code } from "./code.js";
-import { asDouble, holdsBigint, stringify } from "./json.js";
+import { asDouble, holds, stringify } from "./json.js";
 import { getToken, type Method } from "./services.js";
 
 type Write = (method: Method, way: Way, given: Given, base: string) => string;
@@ -45,9 +45,8 @@ export function curl(method: Method, way: Way, given: Given, base: string): stri
 /** Python's library writes no integers of more than 32 bits, and reads them. */
 const LONG_IN_XML_RPC = 'xmlrpc.client.Marshaller.dispatch[int] = lambda self, value, write: write(f"<value><i8>{value}</i8></value>")';
 
-/** Whether a value is an integer of more than 32 bits, or holds one. */
+/** Whether a value is an integer of more than 32 bits. */
 function isLong(value: unknown): boolean {
-    if (typeof value === "object" && value !== null) return Object.values(value).some(isLong);
     return typeof value === "bigint" || (Number.isInteger(value) && Math.abs(value as number) >= 2 ** 31);
 }
 
@@ -55,7 +54,7 @@ export function python(method: Method, way: Way, given: Given, base: string): st
     if (way.protocol === "xml-rpc") {
         const args = places(method, given).map(inPython).join(", ");
         const token = getToken() === "" ? "" : ', headers=[("Authorization", "Bearer TOKEN")]';
-        const long = isLong(places(method, given)) ? `${LONG_IN_XML_RPC}\n` : "";
+        const long = holds(places(method, given), isLong) ? `${LONG_IN_XML_RPC}\n` : "";
         return `import xmlrpc.client\n\n${long}server = xmlrpc.client.ServerProxy(${inPython(`${base}xmlrpc`)}, allow_none=True${token})\nprint(${memberInPython("server", method.full)}(${args}))`;
     }
     if (way.protocol === "amf") {
@@ -88,7 +87,7 @@ export function python(method: Method, way: Way, given: Given, base: string): st
 
 export function javascript(method: Method, way: Way, given: Given, base: string): string {
     const asked = request(method, way, given);
-    const hasBigint = holdsBigint(given);
+    const hasBigint = holds(given, (value) => typeof value === "bigint");
     const body =
         typeof asked.body === "string" && way.protocol !== "xml-rpc"
             ? hasBigint

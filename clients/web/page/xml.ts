@@ -1,6 +1,6 @@
 // XML-RPC: a call out of JSON, and values out of an answer.
 
-import { integer } from "./json.js";
+import { integerIn } from "./json.js";
 
 /** The body of a call. XML-RPC has arguments by their places alone. */
 export function xmlCall(method: string, args: readonly unknown[]): string {
@@ -61,7 +61,7 @@ function read(value: Element | undefined): unknown {
         case "i4":
         case "int":
         case "i8":
-            return /^\s*[+-]?\d+\s*$/.test(text) ? integer(text.trim().replace("+", "")) : Number(text);
+            return integerIn(text) ?? Number(text);
         case "double":
             return Number(text);
         case "array":
