@@ -80,7 +80,7 @@ pub(super) struct Desks {
     own: Box<[Desk]>,
     /// Each made when it is needed for the first time.
     spare: Box<[OnceLock<Box<Desk>>]>,
-    /// So many were ever used: those of stand-ins need not be looked at before there are any.
+    /// How many were ever used: those of stand-ins need not be looked at before there are any.
     used: AtomicUsize,
 }
 
@@ -93,13 +93,13 @@ impl Desks {
         }
     }
 
-    /// Has room for so many stand-ins; their rings.
+    /// Makes room for this many stand-ins; their rings.
     pub(super) fn allow_spare(&mut self, most: usize) -> core::ops::Range<usize> {
         self.spare = (0..most).map(|_| OnceLock::new()).collect();
         self.own.len()..self.own.len() + most
     }
 
-    /// There is room for so many stand-ins.
+    /// How many stand-ins there is room for.
     pub(super) fn spare(&self) -> usize {
         self.spare.len()
     }
@@ -124,7 +124,7 @@ impl Desks {
         self.used.fetch_max(ring + 1, Ordering::SeqCst);
     }
 
-    /// So many desks are in use, or were.
+    /// How many desks are in use, or were.
     pub(super) fn count_used(&self) -> usize {
         self.used.load(Ordering::SeqCst)
     }

@@ -12,7 +12,7 @@ impl Shared {
             let has_queue = self.injector.has_queue();
             has_queue.then(|| self.enter_from_queue(ring)).flatten()
         };
-        let task = self.injector.take_after(|| {}).or_else(queued);
+        let task = self.injector.take().or_else(queued);
         task.inspect(|_| self.desks.at(ring).pace.counts.entered.add_one())
     }
 

@@ -91,6 +91,12 @@ impl Injector {
         }
     }
 
+    /// Takes what is in the slot.
+    #[inline]
+    pub(super) fn take(&self) -> Option<Task> {
+        self.slot.take()
+    }
+
     /// Takes what is in the slot, after `before`, which is called if there is something. It came when there was no queue.
     #[inline]
     pub(super) fn take_after(&self, before: impl FnOnce()) -> Option<Task> {

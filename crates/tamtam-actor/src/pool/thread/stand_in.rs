@@ -204,7 +204,7 @@ impl Shared {
                 due.extend(core::iter::from_fn(pop));
             }
         }
-        due.extend(self.injector.take_after(|| {}));
+        due.extend(self.injector.take());
         self.injector.arrange(|queue| {
             due.append(queue);
             let (mut first, others): (VecDeque<_>, VecDeque<_>) = due
