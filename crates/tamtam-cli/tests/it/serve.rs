@@ -360,12 +360,14 @@ fn a_table_and_a_query_of_a_database_are_served() {
     assert_eq!(server.end(), Some(0));
 }
 
-/// With `scripts/test --soak` it has as many rows as the bar of the project speaks of.
+/// What no answer takes, in KiB.
 #[cfg(target_os = "linux")]
-#[test]
-fn a_long_query_goes_from_the_cursor_to_the_socket_in_the_memory_of_a_few_parts() {
-    /// What no answer takes, in KiB.
-    const MOST_KIB: u64 = 64 << 10;
+const MOST_KIB: u64 = 64 << 10;
+
+/// Serves a query whose rows are a number and a text with the digits of `value`, together longer than the memory that an answer may take; how many
+/// rows there are, and how long each text is. With `scripts/test --soak` there are as many as the bar of the project speaks of.
+#[cfg(target_os = "linux")]
+fn long_query(value: &str) -> (Serving, u64, u64) {
     let (rows, length) = match std::env::var_os("TAMTAM_SOAK_SECONDS") {
         Some(_) => (10_000_000, 24),
         None => (150_000, 600),
@@ -381,7 +383,7 @@ fn a_long_query_goes_from_the_cursor_to_the_socket_in_the_memory_of_a_few_parts(
         .unwrap();
     let query = format!(
         "with recursive c(n) as (select 1 union all select n + 1 from c where n < {rows})
-         select n, printf('%0{length}d', n) as body from c"
+         select n, printf('%0{length}d', {value}) as body from c"
     );
     let words = [
         "serve",
@@ -392,7 +394,28 @@ fn a_long_query_goes_from_the_cursor_to_the_socket_in_the_memory_of_a_few_parts(
         "--query",
         &query,
     ];
-    let server = Serving::at(place, &words);
+    (Serving::at(place, &words), rows, length)
+}
+
+/// How many bytes come, and the last two KiB of them.
+#[cfg(target_os = "linux")]
+fn read_all(mut from: impl Read) -> (u64, Vec<u8>) {
+    let (mut part, mut last, mut bytes) = (vec![0; 64 << 10], Vec::new(), 0);
+    loop {
+        let count = from.read(&mut part).unwrap();
+        if count == 0 {
+            return (bytes, last);
+        }
+        bytes += count as u64;
+        last.extend_from_slice(&part[..count]);
+        last.drain(..last.len().saturating_sub(2 << 10));
+    }
+}
+
+#[cfg(target_os = "linux")]
+#[test]
+fn a_long_query_goes_from_the_cursor_to_the_socket_in_the_memory_of_a_few_parts() {
+    let (server, rows, length) = long_query("n");
     let one = server.ask("GET", "/rest/Query/rows", "Range: rows=0-0\r\n", b"");
     assert!(one.1.starts_with(br#"[{"n":1,"body":"000"#), "{one:?}");
     let peak = || tamtam_testing::memory(&server.program.id().to_string()).1 >> 10;
@@ -405,16 +428,7 @@ fn a_long_query_goes_from_the_cursor_to_the_socket_in_the_memory_of_a_few_parts(
         "GET /rest/Query/rows HTTP/1.0\r\nHost: {address}\r\nAccept: text/csv\r\n\r\n"
     )
     .unwrap();
-    let (mut part, mut last, mut bytes) = (vec![0; 64 << 10], Vec::new(), 0);
-    loop {
-        let count = stream.read(&mut part).unwrap();
-        if count == 0 {
-            break;
-        }
-        bytes += count as u64;
-        last.extend_from_slice(&part[..count]);
-        last.drain(..last.len().saturating_sub(2 << 10));
-    }
+    let (bytes, last) = read_all(stream);
     assert!(bytes > rows * length, "{bytes} bytes came");
     let end = format!("\n{rows},{rows:0width$}\n", width = length as usize);
     let last = String::from_utf8(last).unwrap();
@@ -435,44 +449,15 @@ fn peak_kib(process: u32) -> Option<u64> {
     line.split_whitespace().next()?.parse().ok()
 }
 
-/// With `scripts/test --soak` it has as many rows as the bar of the project speaks of.
 #[cfg(target_os = "linux")]
 #[test]
 fn a_long_table_is_called_for_in_the_memory_of_a_few_parts() {
-    /// What no answer takes, in KiB.
-    const MOST_KIB: u64 = 64 << 10;
-    let (rows, length) = match std::env::var_os("TAMTAM_SOAK_SECONDS") {
-        Some(_) => (10_000_000, 24),
-        None => (150_000, 600),
-    };
-    assert!(
-        rows * length > MOST_KIB << 10,
-        "it would not be noticed that all is held"
-    );
-    let place = Place::empty();
-    rusqlite::Connection::open(place.path("empty.db"))
-        .unwrap()
-        .execute_batch("create table none (n integer)")
-        .unwrap();
-    let query = format!(
-        "with recursive c(n) as (select 1 union all select n + 1 from c where n < {rows})
-         select n, printf('%0{length}d', n * 48271) as body from c"
-    );
-    let words = [
-        "serve",
-        "--listen",
-        "127.0.0.1:0",
-        "--db",
-        "empty.db",
-        "--query",
-        &query,
-    ];
-    let server = Serving::at(place, &words);
+    let (server, rows, length) = long_query("n * 48271");
     let call = |options: &[&str]| {
         let words = [&["call", &server.url, "Query.rows"][..], options].concat();
         let mut command = server.place.command(&words);
         let mut calling = command.stdout(Stdio::piped()).spawn().unwrap();
-        let mut out = calling.stdout.take().unwrap();
+        let out = calling.stdout.take().unwrap();
         // What it holds at its end it has held for long.
         let process = calling.id();
         let watch = std::thread::spawn(move || {
@@ -483,16 +468,7 @@ fn a_long_table_is_called_for_in_the_memory_of_a_few_parts() {
             }
             peak
         });
-        let (mut part, mut last, mut bytes) = (vec![0; 64 << 10], Vec::new(), 0);
-        loop {
-            let count = out.read(&mut part).unwrap();
-            if count == 0 {
-                break;
-            }
-            bytes += count as u64;
-            last.extend_from_slice(&part[..count]);
-            last.drain(..last.len().saturating_sub(2 << 10));
-        }
+        let (bytes, last) = read_all(out);
         assert!(calling.wait().unwrap().success(), "{options:?}");
         let peak = watch.join().unwrap();
         println!("{options:?}: {bytes} bytes, {peak} KiB");
