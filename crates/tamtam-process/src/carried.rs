@@ -16,7 +16,7 @@ use rustix::event::{PollFd, PollFlags, poll};
 use rustix::net::{RecvFlags, SendFlags, send};
 use tamtam_actor::link::Call;
 use tamtam_ipc::{CarrierError, CarrierReader, CarrierWaker, CarrierWriter};
-use tamtam_link::carrier::rights;
+use tamtam_link::carrier::{has_closed, rights};
 use tamtam_link::{Attached, DirectOutlet, Inbound, Link, Seats};
 
 use crate::carrier::Carrier;
@@ -257,13 +257,6 @@ impl Beside {
             self.reader.halt();
         }
     }
-}
-
-/// Whether the other side has closed this: no more than lies in it will come.
-fn has_closed(socket: &UnixStream) -> bool {
-    let mut fds = [PollFd::new(socket, PollFlags::RDHUP)];
-    let now = Duration::ZERO.try_into().ok();
-    matches!(poll(&mut fds, now.as_ref()), Ok(1))
 }
 
 impl Incoming {

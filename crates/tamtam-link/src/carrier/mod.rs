@@ -43,6 +43,9 @@ use tamtam_wait::seam::thread;
 use self::outlet::{Attempt, Outgoing, Outlet, Stream};
 #[cfg(unix)]
 pub use self::pipes::pipes;
+#[cfg(target_os = "linux")]
+#[doc(hidden)]
+pub use self::room::has_closed;
 #[doc(hidden)]
 pub use self::room::{Room, RoomWait};
 pub use self::stepped::{SteppedLink, stepped};

@@ -23,7 +23,7 @@ use tamtam_actor::link::{AwaitedAnswer, TakenDescriptor};
 use tamtam_wait::seam::atomic::{AtomicBool, Ordering};
 use tamtam_wait::{Habit, Wait};
 
-use super::{PORTION, Room, RoomWait};
+use super::{PORTION, Room, RoomWait, has_closed};
 use crate::inbound::Inbound;
 use crate::link::Link;
 
@@ -111,9 +111,7 @@ impl Watch {
 
     /// Whether the other side is gone, so that no more than lies in the socket will come.
     fn is_gone(&self) -> bool {
-        let socket = self.socket.as_fd();
-        let mut gone = [PollFd::new(&socket, PollFlags::RDHUP)];
-        matches!(poll(&mut gone, Some(&Timespec::default())), Ok(1))
+        has_closed(self.socket.as_fd())
     }
 
     /// Takes the socket away from the thread that reads, until it is given back by the drop of this.

@@ -1,7 +1,11 @@
 //! Where the thread that reads waits while too much of what a side has sent that is not trusted waits for actors.
 
+#[cfg(target_os = "linux")]
+use std::os::fd::AsFd;
 use std::time::{Duration, Instant};
 
+#[cfg(target_os = "linux")]
+use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use tamtam_wait::seam::atomic::{AtomicBool, Ordering};
 use tamtam_wait::seam::{Condvar, Mutex, model_fence};
 
@@ -20,6 +24,14 @@ pub enum RoomWait {
     IsLast,
     /// The link has ended, or has to.
     IsOver,
+}
+
+/// Whether the other side has closed this socket, so that no more than lies in it will come.
+#[cfg(target_os = "linux")]
+#[doc(hidden)]
+pub fn has_closed(socket: impl AsFd) -> bool {
+    let mut closed = [PollFd::new(&socket, PollFlags::RDHUP)];
+    matches!(poll(&mut closed, Some(&Timespec::default())), Ok(1))
 }
 
 /// Where the thread that reads for a link waits until the actors here are done with enough of what has come: see [`Link::has_room`].
