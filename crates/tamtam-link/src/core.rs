@@ -4,6 +4,7 @@ mod sending;
 
 use std::collections::HashMap;
 use std::sync::{Arc, OnceLock, Weak};
+use std::thread::ThreadId;
 use std::time::{Duration, Instant};
 
 use smallvec::SmallVec;
@@ -18,7 +19,6 @@ use tamtam_wait::seam::{Mutex, MutexGuard};
 use crate::attachments::{Attachments, MostAttached};
 use crate::descriptors::{Attached, Lent, Lot, Ways};
 use crate::direct::DirectOutlet;
-use crate::ending::lost;
 use crate::error::LinkEnd;
 use crate::frame::{Frame, LEAST_FRAME, ROOT};
 use crate::links::Links;
@@ -86,6 +86,12 @@ pub(crate) struct State {
     /// Questions in what is outgoing: their replies.
     pub(crate) unasked: Vec<u64>,
     pub(crate) end: Option<LinkEnd>,
+    /// Why the actors there have ended, once the link has.
+    pub(crate) reason: Option<EndReason>,
+    /// Why the process has ended whose place another one has taken.
+    pub(crate) death: Option<EndReason>,
+    /// The thread that tells what has become of messages and questions: the ends of actors come after that.
+    pub(crate) teller: Option<ThreadId>,
     /// How the process there has broken the protocol, if that is for what begins another one.
     pub(crate) violation: Option<Arc<str>>,
     /// The longest frame that the other side takes, once it has said so.
@@ -257,10 +263,10 @@ impl Core {
             let received = Arc::new(Received::new(1));
             let mut state = self.lock();
             let hold = self.new_hold(&mut state, ROOT, self.root_name.clone(), received);
-            let end = state.end.clone();
+            let reason = state.reason.clone();
             drop(state);
-            if let Some(end) = end {
-                hold.cell().end(lost(&end));
+            if let Some(reason) = reason {
+                hold.cell().end(reason);
             }
             Root {
                 cell: Arc::clone(hold.cell()),

@@ -5,6 +5,7 @@ use std::mem::take;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
+use std::thread;
 
 use tamtam_actor::link::{FarCell, FarHold};
 use tamtam_actor::{AskError, EndReason, Fate, LinkFailure, Loss};
@@ -80,6 +81,8 @@ impl Core {
                 | LinkEnd::Unhandled(_)
         );
         state.end = Some(why.clone());
+        state.reason = Some(reason.clone());
+        state.teller = Some(thread::current().id());
         self.is_over.store(true, Ordering::SeqCst);
         let timer = state.hello_timer.take();
         let lent = take(&mut state.lent);
@@ -107,7 +110,12 @@ impl Core {
         }
         left.not_begun(kept.iter().skip(kept.written()));
         left.tell(|fate| unanswered(reason, fate, &why));
+        let mut state = self.lock();
+        state.teller = None;
+        let watched_meanwhile = state.take_actors(|_| true);
+        drop(state);
         actors.end(reason);
+        watched_meanwhile.end(reason);
         drop((exports, later, lent, unsent, links));
     }
 
@@ -124,6 +132,7 @@ impl Core {
             unreachable!("only links that keep what the root is sent begin again");
         };
         self.generation.fetch_add(1, Ordering::SeqCst);
+        state_now.death = Some(death.why.clone());
         let over = log.take_over(death.done, death.begun);
         log.begin_again();
         let gone = state_now

@@ -4,12 +4,12 @@
 //! can send to it. The side that has made the link says so, and how its actor ends; so does the other one of its actor.
 
 use std::sync::Arc;
+use std::thread;
 
 use tamtam_actor::link::{FarCell, FarEnd, KeptActor, LinkTie};
 use tamtam_actor::{EndReason, Ended};
 
 use crate::core::{Core, FarName, State};
-use crate::ending::lost;
 use crate::error::LinkEnd;
 use crate::frame::{Frame, LinkMade, ROOT, cut_name};
 use crate::tables::Received;
@@ -20,18 +20,27 @@ impl Core {
         let mut state = self.lock();
         // Looked at under the lock, so that who comes last has seen all.
         let is_watched = cell.is_watched();
-        if let Some(end) = &state.end {
-            let reason = lost(end);
-            drop(state);
-            if is_watched {
+        if let Some(reason) = state.reason.clone() {
+            let is_being_told = state.teller.is_some_and(|it| it != thread::current().id());
+            if is_watched && is_being_told {
+                state
+                    .watched
+                    .entry(number)
+                    .or_default()
+                    .push(Arc::clone(cell));
+            } else if is_watched {
+                drop(state);
                 cell.end(reason);
             }
             return;
         }
         if !self.is_there(number, generation) {
+            let death = state.death.clone();
             drop(state);
             if is_watched {
-                cell.end(EndReason::LinkLost("its process has ended".into()));
+                cell.end(
+                    death.unwrap_or_else(|| EndReason::LinkLost("its process has ended".into())),
+                );
             }
             return;
         }

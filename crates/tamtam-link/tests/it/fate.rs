@@ -1,6 +1,8 @@
 //! What the one that has sent a message learns of its fate, and how many may be on their way.
 
 use std::sync::mpsc;
+use std::thread;
+use std::time::Duration;
 
 use tamtam_actor::{
     Address, AskError, Budget, EndReason, Fate, Frame, Loss, Overflow, Pool, ProcessEnd, Reply,
@@ -58,6 +60,63 @@ fn what_was_never_sent_is_known_not_to_be_handled() {
         ),
         other => panic!("{other:?}"),
     }
+}
+
+/// The end of a link, in the middle of which `meanwhile` is done on the thread that tells of it.
+fn end_with(meanwhile: impl FnOnce(Address<Count>) + Send + 'static) -> (Link, Vec<Loss>) {
+    let (here, _to_here) = Link::builder().build(|| {});
+    let far = here.root::<Count>();
+    let (_watch, letters) = letters_of(&far);
+    let watched = far.clone();
+    let reply = Reply::to(move |_| meanwhile(watched));
+    far.tell(Count::Read(reply)).unwrap();
+    far.tell(Count::Add(1)).unwrap();
+    here.lose("the cable");
+    let letters = letters.lock().unwrap();
+    (here, letters.iter().map(|it| it.why).collect())
+}
+
+#[test]
+fn who_watches_while_fates_are_told_hears_of_the_end_after_them() {
+    let (sender, ends) = mpsc::channel();
+    let (_link, letters) = end_with(move |far| {
+        // Questions are told before the messages are.
+        let watching = thread::spawn(move || {
+            let mut end = far.end();
+            assert_eq!(end.wait_timeout(Duration::ZERO), None);
+            end
+        });
+        sender.send(watching.join().unwrap()).unwrap();
+    });
+    let end = ends.recv().unwrap().wait();
+    assert!(matches!(end.reason, EndReason::LinkLost(_)), "{end:?}");
+    assert_eq!(letters, [Loss::Unreachable]);
+}
+
+#[test]
+fn who_waits_for_the_end_on_the_thread_that_tells_of_it_does_not_wait_for_ever() {
+    let (sender, ends) = mpsc::channel();
+    let _ended = end_with(move |far| sender.send(far.end().wait()).unwrap());
+    let end = ends.recv().unwrap();
+    assert!(matches!(end.reason, EndReason::LinkLost(_)), "{end:?}");
+}
+
+#[test]
+fn who_watches_after_the_end_of_a_process_hears_how_it_ended() {
+    let (here, _to_here) = Link::builder().keep_root().build(|| {});
+    let far = here.root::<Count>();
+    let (sender, reasons) = mpsc::channel();
+    let watched = far.clone();
+    let reply = Reply::to(move |_| sender.send(watched.end().wait().reason).unwrap());
+    far.tell(Count::Read(reply)).unwrap();
+    let why = EndReason::ProcessEnded(ProcessEnd::Killed(9));
+    let death = Death {
+        done: 0,
+        begun: 0,
+        why: why.clone(),
+    };
+    here.end_for_good(death, &why);
+    assert_eq!(reasons.recv().unwrap(), why);
 }
 
 /// A process that takes one message of its root at a time, in memory.
