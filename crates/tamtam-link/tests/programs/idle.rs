@@ -7,7 +7,7 @@ use std::time::Duration;
 use rustix::fs::{MemfdFlags, memfd_create};
 use tamtam_actor::Address;
 use tamtam_link::{Link, carrier};
-use tamtam_testing::processor_time;
+use tamtam_testing::processor_time_in_a_second;
 
 use crate::kills::begin;
 use crate::victim::{Does, Load, Role};
@@ -17,8 +17,6 @@ pub(crate) const TESTS: &[(&str, fn())] = &[(
     neither_side_of_an_idle_link_uses_a_processor,
 )];
 
-/// So long they are looked at.
-const TIME: Duration = Duration::from_secs(3);
 /// What each of them may use in a second: the promise.
 const MOST_A_SECOND: Duration = Duration::from_millis(1);
 
@@ -40,13 +38,12 @@ fn neither_side_of_an_idle_link_uses_a_processor() {
     // The promise begins 100 ms after the last message.
     thread::sleep(Duration::from_millis(100));
     let other = child.id().to_string();
-    let before = [processor_time("self"), processor_time(&other)];
-    thread::sleep(TIME);
-    let after = [processor_time("self"), processor_time(&other)];
-    let [here, there] = [after[0] - before[0], after[1] - before[1]];
-    println!("in {TIME:?} this side has used {here:?}, the other one {there:?}");
-    let most = MOST_A_SECOND * TIME.as_secs() as u32;
-    assert!(here < most && there < most, "{here:?} and {there:?}");
+    let [here, there] = processor_time_in_a_second(["self", &other]);
+    println!("in a second this side uses {here:?}, the other one {there:?}");
+    assert!(
+        here < MOST_A_SECOND && there < MOST_A_SECOND,
+        "{here:?} and {there:?}"
+    );
     assert_eq!(far.ask(|reply| Load::Ask(7, reply)), Ok(7));
     child.kill().unwrap();
     child.wait().unwrap();

@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use tamtam_process::{Process, is_primordial};
-use tamtam_testing::processor_time;
+use tamtam_testing::processor_time_in_a_second;
 
 use crate::actors::{Count, Counter, this_program};
 
@@ -13,8 +13,6 @@ crate::tests! { "idle":
 
 const LOOKS: &str = "TAMTAM_TEST_IDLE";
 
-/// So long they are looked at.
-const TIME: Duration = Duration::from_secs(3);
 /// What each of them may use in a second: the promise.
 const MOST_A_SECOND: Duration = Duration::from_millis(1);
 
@@ -39,13 +37,9 @@ pub(crate) fn look_if_asked() {
     }
     // The promise begins 100 ms after the last message.
     std::thread::sleep(Duration::from_millis(100));
-    let before = [processor_time(&worker), processor_time("self")];
-    std::thread::sleep(TIME);
-    let after = [processor_time(&worker), processor_time("self")];
-    let [worker, parent] = [after[0] - before[0], after[1] - before[1]];
-    println!("in {TIME:?} the worker has used {worker:?}, its parent {parent:?}");
-    let most = MOST_A_SECOND * TIME.as_secs() as u32;
-    assert!(worker < most && parent < most);
+    let [worker, parent] = processor_time_in_a_second([&worker, "self"]);
+    println!("in a second the worker uses {worker:?}, its parent {parent:?}");
+    assert!(worker < MOST_A_SECOND && parent < MOST_A_SECOND);
     assert_eq!(counter.ask(Count::Read), Ok(1_000));
     println!("both are idle");
     std::process::exit(0);
