@@ -9,7 +9,7 @@ use std::time::{Duration, Instant};
 
 use smallvec::SmallVec;
 use tamtam_actor::link::{
-    AwaitedAnswer, Call, Encoding, FarCell, FarEnd, FarFailure, FarHold, Flush, ReadAnswers,
+    AwaitedAnswer, Call, Encoding, FarCell, FarEnd, FarFailure, FarHold, Flush, Probe, ReadAnswers,
     call_after, flush_later, read_later,
 };
 use tamtam_actor::{EndReason, Time, Timer};
@@ -320,6 +320,15 @@ impl Core {
     pub(crate) fn write_of(&self, generation: u64, frame: &Frame<'_>) {
         let is_now = |core: &Self| core.generation() == generation;
         self.say(is_now, |state| state.write(frame));
+    }
+
+    /// Sends a probe along the waits of an actor there.
+    pub(crate) fn send_probe(&self, actor: u64, generation: u64, probe: Probe) {
+        let probe = match &self.untrusted {
+            Some(untrusted) => untrusted.send_probe(probe),
+            None => probe,
+        };
+        self.write_of(generation, &Frame::Probe(actor, probe));
     }
 
     /// Says something, if it is still of use and the link has not ended.

@@ -10,7 +10,6 @@ use tamtam_actor::{Ended, Fate, LinkFailure, Refusal};
 use crate::core::{BodyKind, Core, Supervised};
 use crate::ending::lost;
 use crate::error::LinkEnd;
-use crate::frame::Frame;
 use crate::tables::Received;
 
 /// The way to an actor at the other side.
@@ -96,7 +95,7 @@ impl FarActor for FarPeer {
 
     fn probe(&self, probe: Probe) {
         if let Some(core) = self.core.upgrade() {
-            core.write_of(self.generation, &Frame::Probe(self.number, probe));
+            core.send_probe(self.number, self.generation, probe);
         }
     }
 

@@ -396,8 +396,8 @@ impl Inbound {
             return Err(LinkEnd::protocol(text.to_owned()));
         }
         let core = &self.core;
-        if core.untrusted.is_some() && !may_say(&frame)? {
-            return Ok(());
+        if core.untrusted.is_some() {
+            may_say(&frame)?;
         }
         match frame {
             Frame::Hello(_) | Frame::Tell(..) | Frame::Answer(..) => {
@@ -417,8 +417,12 @@ impl Inbound {
                 None => self.release(actor, times)?,
             },
             Frame::Probe(actor, probe) => {
+                let probe = match &core.untrusted {
+                    Some(untrusted) => untrusted.take_probe(probe),
+                    None => Some(probe),
+                };
                 // One whose address was given up meanwhile is waited for by no thread.
-                if let Some(exported) = core.exported(actor) {
+                if let (Some(probe), Some(exported)) = (probe, core.exported(actor)) {
                     tamtam_actor::link::probe_arrived(exported.id(), probe);
                 }
             }

@@ -10,12 +10,13 @@
 //
 // | floor | modules | what |
 // |---|---|---|
-// | 10 | carrier | threads that read and write for a link |
-// | 9 | link | an end of a link, as its users have it |
-// | 8 | inbound | the half of it that a carrier gives what has come |
-// | 7 | actors | which actors the sides know, and which of them end together |
-// | 6 | confirming, far_peer | which messages are done with; the way to an actor there |
-// | 5 | core, ending, in_hand (one circle) | what an end does; how it ends, or goes on with another process; the message that a thread writes or reads |
+// | 11 | carrier | threads that read and write for a link |
+// | 10 | link | an end of a link, as its users have it |
+// | 9 | inbound | the half of it that a carrier gives what has come |
+// | 8 | actors | which actors the sides know, and which of them end together |
+// | 7 | confirming, far_peer | which messages are done with; the way to an actor there |
+// | 6 | ending | how an end ends, or goes on with another process |
+// | 5 | core, in_hand (one circle) | what an end does; the message that a thread writes or reads |
 // | 4 | root_log | what is kept for a process that may die |
 // | 3 | frames, links, tables, untrusted | frames that are kept as they go; which actors of the two sides are linked; which actors and replies these know of each other; what a side may do that is not trusted |
 // | 2 | descriptors, frame | what goes beside the frames; what is said, byte by byte |

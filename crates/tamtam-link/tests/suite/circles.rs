@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
 use tamtam_actor::{Actor, Address, AskError, Context, Pool, Reply};
-use tamtam_link::Link;
+use tamtam_link::{Link, LinkBuilder};
 
 use super::on_each;
 
@@ -49,14 +49,14 @@ impl Actor for Member {
     }
 }
 
-#[test]
-fn a_circle_of_waits_through_a_link_is_found_and_named() {
+/// Two that ask each other over a link whose first end is made so.
+fn meet_in_a_circle(builder: impl Fn() -> LinkBuilder) {
     for question in [Ring::Ask, Ring::Hold] {
         on_each(|pair| {
             let pool = Pool::with_threads(2);
             let [one, other] =
                 ["one", "other"].map(|name| pool.spawner().name(name).spawn(Member::default()));
-            let (here, there) = pair(Link::builder().root(&one), Link::builder().root(&other));
+            let (here, there) = pair(builder().root(&one), Link::builder().root(&other));
             one.tell(Ring::Meet(here.root())).unwrap();
             other.tell(Ring::Meet(there.root())).unwrap();
             let (said, says) = mpsc::channel();
@@ -73,6 +73,16 @@ fn a_circle_of_waits_through_a_link_is_found_and_named() {
             here.close();
         });
     }
+}
+
+#[test]
+fn a_circle_of_waits_through_a_link_is_found_and_named() {
+    meet_in_a_circle(Link::builder);
+}
+
+#[test]
+fn a_circle_of_waits_through_a_side_that_is_not_trusted_is_found_and_named() {
+    meet_in_a_circle(|| Link::builder().untrusted());
 }
 
 #[test]
