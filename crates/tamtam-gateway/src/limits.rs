@@ -42,7 +42,8 @@ pub struct Limits {
     /// - A connection of HTTP/2 that has no request for so long is told goodbye, though it answers pings, and has a second for that.
     /// - An answer by HTTP/2 of which the client lets nothing come for so long is given up, whatever else the connection carries: its stream is
     ///   reset, or the connection is closed where HTTP/2 has all of it already.
-    /// - A WebSocket over which nothing is called or subscribed to is closed, if its client answers no ping for so long.
+    /// - A WebSocket over which nothing is called or subscribed to is closed, if its client answers no ping for so long; and one that was opened for a
+    ///   link, if its page has not said hello by then.
     pub patience: Duration,
     /// Requests that are worked on at the same time. The next one is told at once that the server is busy. 256.
     ///

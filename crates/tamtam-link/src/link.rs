@@ -212,7 +212,8 @@ impl Link {
     }
 
     /// Ends the link unless the other side has said hello within this limit.
-    pub(crate) fn expect_hello(&self, limit: Duration) {
+    #[doc(hidden)]
+    pub fn expect_hello(&self, limit: Duration) {
         self.core.expect_hello(limit);
     }
 

@@ -47,6 +47,7 @@ pub(super) fn open(shared: &Shared, caller: &Caller, name: &str) -> (CarriedLink
     let rung = Arc::new(Notify::new());
     let ring = Arc::clone(&rung);
     let (link, inbound) = builder.build(move || ring.notify_one());
+    link.expect_hello(shared.gateway.limits.patience);
     let carried = CarriedLink {
         link,
         inbound,
@@ -170,6 +171,9 @@ fn end_of_link(end: &LinkEnd) -> End {
         LinkEnd::Protocol(text) => End::said(close_code::PROTOCOL, text),
         LinkEnd::Unread(_) => {
             End::because(close_code::POLICY, "the page does not read what it is sent")
+        }
+        LinkEnd::Silent(_) => {
+            End::because(close_code::POLICY, "the page has not said hello in time")
         }
         other => End::said(close_code::NORMAL, &other.to_string()),
     }

@@ -161,6 +161,29 @@ fn a_page_that_is_silent_is_asked_and_one_that_does_not_answer_is_closed() {
 }
 
 #[test]
+fn a_page_that_answers_pings_and_says_no_hello_is_closed() {
+    run(|| async {
+        let pool = Pool::new();
+        let limits = Limits {
+            patience: Duration::from_millis(100),
+            ..limits()
+        };
+        let server = Running::of(gateway(&pool).limits(limits)).await;
+        let mut silent = web_socket(&server, "/link/counter", &[PROTOCOL])
+            .await
+            .unwrap();
+        // A part of it is none, and what is read answers pings.
+        let part = hello()[..5].to_vec();
+        silent.send(Message::binary(part)).await.unwrap();
+        let (code, reason) = closed(silent).await;
+        assert_eq!(
+            (code, &*reason),
+            (CloseCode::Policy, "the page has not said hello in time")
+        );
+    });
+}
+
+#[test]
 fn a_message_that_is_too_large_comes_back_at_each_side() {
     run(|| async {
         let pool = Pool::new();
