@@ -433,7 +433,7 @@ impl Conversation {
             () = self.lasts.reached(Stage::Stopping) => patience,
             end = resting.run(over.as_mut()) => match end {
                 ConnectionEnd::Idle => patience.min(LONGEST_GOODBYE),
-                ConnectionEnd::Stalled => return tell_cut(end),
+                ConnectionEnd::Stalled | ConnectionEnd::Flooded => return tell_cut(end),
             },
         };
         // It takes no more requests, and ends when those that have come are answered.
@@ -457,6 +457,9 @@ fn tell_cut(end: ConnectionEnd) {
         ConnectionEnd::Idle => tracing::debug!("a connection was cut off: nothing is asked for"),
         ConnectionEnd::Stalled => {
             tracing::debug!("a connection was cut off: its client does not let an answer come");
+        }
+        ConnectionEnd::Flooded => {
+            tracing::debug!("a connection was cut off: its client takes back too many requests");
         }
     }
 }

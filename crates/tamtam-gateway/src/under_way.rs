@@ -13,8 +13,11 @@ use axum::response::Response;
 use bytes::Bytes;
 use hyper::body::{Body as HttpBody, Frame, SizeHint};
 use hyper::rt::Executor;
+use tokio::sync::Notify;
 use tokio::task::AbortHandle;
 use tokio::time::{Instant, sleep_until};
+
+use crate::reset_budget::ResetBudget;
 
 /// Bytes of an answer that are handed to HTTP/2 at once: a frame of it. What is behind them stays here until the client has made room.
 const MOST_PIECE_BYTES: usize = 16 << 10;
@@ -31,6 +34,8 @@ tokio::task_local! {
 /// patience, whatever else goes over the connection: pings, and answers beside. Its stream is reset otherwise, and the connection goes on;
 /// where all of the answer was handed to HTTP/2, which keeps it then, the connection is what ends.
 ///
+/// A client that takes back more requests than [`ResetBudget`] allows loses the connection.
+///
 /// Those of HTTP/1 are not counted: its own timer, which begins when an answer has gone, bounds the time until the next one has come.
 /// That timer does not run before the version is known; and HTTP/2 has none, but pings, which a client answers that asks for nothing.
 #[derive(Clone, Debug)]
@@ -42,6 +47,8 @@ struct Seen {
     /// How long an answer may wait for its client, unless it says otherwise.
     patience: Duration,
     requests: Mutex<Requests>,
+    /// Told when more was taken back than may be.
+    flooded: Notify,
 }
 
 /// The requests of HTTP/2.
@@ -52,6 +59,7 @@ struct Requests {
     next: u64,
     /// When the last one was no longer; before there was one, when the connection began.
     last_ended: Instant,
+    resets: ResetBudget,
 }
 
 /// How far a request has come.
@@ -81,19 +89,24 @@ pub(crate) enum ConnectionEnd {
     Idle,
     /// An answer waits for its client, which does not let it come.
     Stalled,
+    /// Too many requests were taken back.
+    Flooded,
 }
 
 impl UnderWay {
     /// Of a connection that begins now, each of whose answers waits so long for its client.
     pub(crate) fn new(patience: Duration) -> UnderWay {
+        let now = Instant::now();
         UnderWay(Arc::new(Seen {
             is_http1: AtomicBool::new(false),
             patience,
             requests: Mutex::new(Requests {
                 under_way: BTreeMap::new(),
                 next: 0,
-                last_ended: Instant::now(),
+                last_ended: now,
+                resets: ResetBudget::new(now),
             }),
+            flooded: Notify::new(),
         }))
     }
 
@@ -117,7 +130,11 @@ impl UnderWay {
         requests.under_way.insert(number, state);
         drop(requests);
         let all = self.clone();
-        Some(Request { all, number })
+        Some(Request {
+            all,
+            number,
+            is_done: false,
+        })
     }
 
     /// Ready when no request has been under way for so long, from now on at the least, or when an answer waits for its client that
@@ -125,7 +142,10 @@ impl UnderWay {
     pub(crate) async fn over(&self, time: Duration) -> ConnectionEnd {
         let mut look = Instant::now() + time;
         loop {
-            sleep_until(look).await;
+            tokio::select! {
+                () = sleep_until(look) => {}
+                () = self.0.flooded.notified() => return ConnectionEnd::Flooded,
+            }
             if self.0.is_http1.load(Ordering::Relaxed) {
                 return pending().await;
             }
@@ -184,6 +204,14 @@ impl UnderWay {
             .unwrap_or_else(PoisonError::into_inner)
     }
 
+    /// A request was taken back before all of its answer had gone.
+    fn taken_back(&self) {
+        let is_allowed = self.requests().resets.spend(Instant::now());
+        if !is_allowed {
+            self.0.flooded.notify_one();
+        }
+    }
+
     /// Changes how far a request has come; one of which nothing is left is under way no more.
     fn change(&self, number: u64, change: impl FnOnce(&mut RequestState)) {
         let mut requests = self.requests();
@@ -212,6 +240,8 @@ impl RequestState {
 pub(crate) struct Request {
     all: UnderWay,
     number: u64,
+    /// All of its answer was handed over, or that has failed here.
+    is_done: bool,
 }
 
 impl Request {
@@ -227,12 +257,11 @@ impl Request {
                 state.patience = patience;
             }
         });
-        let request = Arc::new(self);
         answer.map(|body| {
             Body::new(Answer {
                 body,
                 rest: Bytes::new(),
-                request,
+                request: self,
             })
         })
     }
@@ -244,6 +273,9 @@ impl Request {
 
 impl Drop for Request {
     fn drop(&mut self) {
+        if !self.is_done {
+            self.all.taken_back();
+        }
         self.change(|state| state.has_more = false);
     }
 }
@@ -254,7 +286,7 @@ struct Answer {
     body: Body,
     /// What the body has given and is not handed over.
     rest: Bytes,
-    request: Arc<Request>,
+    request: Request,
 }
 
 impl Answer {
@@ -301,7 +333,10 @@ impl HttpBody for Answer {
                 Ok(empty) => Poll::Ready(Some(Ok(Frame::data(empty)))),
                 Err(other) => Poll::Ready(Some(Ok(other))),
             },
-            ended => ended,
+            ended => {
+                answer.request.is_done = true;
+                ended
+            }
         }
     }
 
@@ -317,6 +352,13 @@ impl HttpBody for Answer {
         }
         hint.set_lower(hint.lower() + rest);
         hint
+    }
+}
+
+impl Drop for Answer {
+    fn drop(&mut self) {
+        // One whose end is known is not asked for it.
+        self.request.is_done |= self.is_end_stream();
     }
 }
 

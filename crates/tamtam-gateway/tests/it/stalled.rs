@@ -1,81 +1,20 @@
 //! Answers whose clients do not let them come: each has to come forward by itself, and keeps its place until it has gone.
 
-use std::net::SocketAddr;
 use std::sync::Arc;
 use std::time::Duration;
 
-use bytes::Bytes;
-use h2::client::{ResponseFuture, SendRequest};
-use h2::{Ping, PingPong, RecvStream};
 use tamtam_channel::Property;
 use tamtam_gateway::{Fault, Gateway, Limits, Method, RowStream, Service};
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::{TcpSocket, TcpStream};
 use tokio::sync::Notify;
-use tokio::task::JoinHandle;
 use tokio::time::timeout;
 
+use crate::http2::{Client, SOON, read};
 use crate::world::{Running, request, run, send_over, tiles};
-
-/// So long a test waits for what comes after a fraction of a second, so that a busy machine is no failure.
-const SOON: Duration = Duration::from_secs(30);
 
 /// Bytes of an answer that no buffer of a socket takes.
 const LARGE_BYTES: usize = 16 << 20;
-
-/// A client of HTTP/2 that opens its windows by hand.
-struct Client {
-    sender: SendRequest<Bytes>,
-    pings: Option<PingPong>,
-    connection: JoinHandle<Result<(), h2::Error>>,
-    address: SocketAddr,
-}
-
-impl Client {
-    /// One that lets so many bytes of each answer come.
-    async fn with_window(address: SocketAddr, bytes: u32) -> Client {
-        let stream = TcpStream::connect(address).await.unwrap();
-        let mut builder = h2::client::Builder::new();
-        builder.initial_window_size(bytes);
-        // One answer that does not come does not keep the others from coming.
-        builder.initial_connection_window_size(16 << 20);
-        let (sender, mut connection) = builder.handshake(stream).await.unwrap();
-        let pings = connection.ping_pong();
-        Client {
-            sender: sender.ready().await.unwrap(),
-            pings,
-            connection: tokio::spawn(connection),
-            address,
-        }
-    }
-
-    fn ask(&mut self, path: &str) -> ResponseFuture {
-        let uri = format!("http://{}{path}", self.address);
-        let request = hyper::Request::get(uri).body(()).unwrap();
-        self.sender.send_request(request, true).unwrap().0
-    }
-
-    async fn get(&mut self, path: &str) -> RecvStream {
-        let answered = timeout(SOON, self.ask(path)).await.unwrap().unwrap();
-        assert_eq!(answered.status(), 200, "{path}");
-        answered.into_body()
-    }
-
-    /// Sends pings one after the other, until the connection ends.
-    fn ping(&mut self) -> JoinHandle<()> {
-        let mut pings = self.pings.take().unwrap();
-        tokio::spawn(async move { while pings.ping(Ping::opaque()).await.is_ok() {} })
-    }
-}
-
-/// The next bytes of an answer, whose room is given back; nothing at the end.
-async fn read(body: &mut RecvStream) -> Option<Result<Bytes, h2::Error>> {
-    let bytes = timeout(SOON, body.data()).await.expect("something comes");
-    if let Some(Ok(bytes)) = &bytes {
-        let _ = body.flow_control().release_capacity(bytes.len());
-    }
-    bytes
-}
 
 /// A table without an end, and what tells that its source has ended.
 fn endless() -> (Method, Arc<Notify>) {
