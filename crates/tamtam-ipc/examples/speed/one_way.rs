@@ -1,4 +1,4 @@
-//! A stream of messages of several sizes, copied in and out, beside a copy within one process.
+//! A stream of messages of several sizes, copied in and out or in alone, beside a copy within one process.
 
 use std::hint;
 use std::os::fd::AsFd;
@@ -117,6 +117,19 @@ fn bytes(size: usize) -> Outcome<Vec<f64>> {
     })
 }
 
+/// As `bytes`, but the receiver looks at them where they lie: one copy, that of the sender.
+fn in_place(size: usize) -> Outcome<Vec<f64>> {
+    let (sender, receiver) = bytes_channel(capacity(size), size)?;
+    timed(&size.to_string(), size, sender.memory(), || {
+        let number = receiver.recv_with(|bytes| {
+            let mut number = [0; 8];
+            bytes.read_at(0, &mut number);
+            number
+        })?;
+        Ok(u64::from_ne_bytes(number))
+    })
+}
+
 /// Copies between the places of as many messages, one after the other.
 fn memcpy(size: usize) -> Outcome<Vec<f64>> {
     pin(0);
@@ -141,6 +154,10 @@ pub(crate) fn measure(runs: usize) -> Outcome {
         let mut ways: Vec<Way<'_>> = vec![
             ("a copy in one process", Box::new(move || memcpy(size))),
             ("channel of bytes", Box::new(move || bytes(size))),
+            (
+                "channel of bytes, looked at in place",
+                Box::new(move || in_place(size)),
+            ),
         ];
         match size {
             16 => {
