@@ -53,7 +53,7 @@ crate::tests! { "lives":
     nothing_is_left_behind
 }
 
-fn counter() -> tamtam_actor::Address<Count> {
+fn counter() -> Address<Count> {
     Process::spawn::<Counter>(0).unwrap()
 }
 
@@ -394,7 +394,13 @@ fn a_question_that_it_refuses_has_its_reason_in_its_parent() {
 }
 
 fn a_circle_of_waits_through_a_process_ends() {
-    let counter = counter();
+    let limited = Process::spawner().limits(Limits::new().untrusted());
+    for counter in [counter(), limited.spawn::<Counter>(0).unwrap()] {
+        meet_in_a_circle(counter);
+    }
+}
+
+fn meet_in_a_circle(counter: Address<Count>) {
     let pool = Pool::with_threads(1);
     let (told, tells) = mpsc::channel();
     let mut has_asked = false;
