@@ -173,8 +173,8 @@ mod tests {
     fn a_crate_with_protocols_has_models_stress_and_sanitizers() {
         let steps = names(&["channel"], &[]);
         for step in [
-            "rules", "format", "clippy", "tests", "guide", "docs", "features", "loom", "stress",
-            "asan", "miri",
+            "rules", "format", "clippy", "tests", "guide", "drop-in", "docs", "features", "loom",
+            "stress", "asan", "miri",
         ] {
             assert!(steps.contains(&step.to_owned()), "{step} of {steps:?}");
         }
@@ -193,7 +193,7 @@ mod tests {
     #[test]
     fn a_crate_has_the_steps_that_it_gives_work_to() {
         let has = |part: &str, step: &str| names(&[part], &[]).contains(&step.to_owned());
-        assert!(has("wait", "loom") && !has("wait", "stress"));
+        assert!(has("wait", "loom") && !has("wait", "stress") && !has("wait", "drop-in"));
         assert!(
             has("rows", "asan")
                 && has("rows", "database")

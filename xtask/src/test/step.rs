@@ -125,6 +125,7 @@ pub(crate) fn all() -> Vec<Step> {
             .about("the tests that crossbeam-channel publishes pass with tamtam-channel in its place")
             .load(Half)
             .limit(5400)
+            .concerns(|part| part.is("tamtam-channel"))
             .folders(&["drop-in"]),
         step("window", steps::window::window)
             .about("a worker posts to a real window, which sleeps without mail, and shows what it heard")
