@@ -202,6 +202,9 @@ pub enum Cause {
         /// Bytes of its value.
         bytes: usize,
     },
+    /// A value is to be passed over, and nothing says where it ends.
+    #[error("the sender does not say how long the value is, and only what reads it finds its end")]
+    UnknownLength,
     /// A part of the form did not come.
     #[error("there is no {0:?}")]
     Missing(&'static str),

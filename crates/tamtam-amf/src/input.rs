@@ -71,6 +71,13 @@ impl<'a> Input<'a> {
         self.bytes.len() - self.position
     }
 
+    /// Goes back to where no container was open. What was read from there on still counts.
+    pub(crate) fn go_back(&mut self, position: usize) {
+        self.position = position;
+        self.owed = 0;
+        self.depth = 0;
+    }
+
     /// What is left to read.
     #[inline]
     pub(crate) fn rest(&self) -> &'a [u8] {

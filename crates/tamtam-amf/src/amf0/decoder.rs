@@ -236,6 +236,15 @@ impl<'a> Decoder<'a> {
         )
     }
 
+    /// Goes back to the beginning of a value that stands alone, wherever reading it has ended.
+    pub(crate) fn go_back(&mut self, position: usize) {
+        self.input.go_back(position);
+        self.frame = Frame::Top;
+        self.around.clear();
+        self.amf3 = None;
+        self.amf3_references = None;
+    }
+
     /// Whether what is next stands alone.
     pub(crate) fn is_at_top(&self) -> bool {
         matches!(self.frame, Frame::Top)

@@ -54,7 +54,7 @@ pub struct MessageRef<'a> {
 /// Reads a packet part by part, and the values as trees or item by item; it trusts nothing.
 ///
 /// A value that was not read, or not to its end, is read over by the next call. After an error a decoder is of no
-/// more use.
+/// more use, unless the error is of a value: then [`pass_value`](Self::pass_value) goes on behind it.
 ///
 /// # Examples
 ///
@@ -357,6 +357,51 @@ impl<'a> Decoder<'a> {
             self.next_event()?;
         }
         Ok(())
+    }
+
+    /// Passes over the value of the header or message that was read last, and gives its bytes: as many as its sender says, or
+    /// those up to the end of the packet, if the sender does not know and it is the value of the last message.
+    ///
+    /// It is for values that cannot be read: it goes also where reading the value has failed, or has begun. The bytes are not
+    /// looked at, and count for no limit.
+    ///
+    /// # Errors
+    ///
+    /// Fewer bytes are left than its sender says; another part follows, and the sender does not know how many bytes there are;
+    /// the value was read already.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use tamtam_amf::packet::Decoder;
+    ///
+    /// // A value of a type that is not known, and null.
+    /// let bytes = b"\0\0\0\0\0\x02\0\x01a\0\x02/1\0\0\0\x02\x7f\0\0\x01b\0\x02/2\0\0\0\x01\x05";
+    /// let mut decoder = Decoder::new(bytes, Default::default())?;
+    /// decoder.next_message()?;
+    /// assert!(decoder.value().is_err());
+    /// assert_eq!(decoder.pass_value()?, b"\x7f\0");
+    /// assert_eq!(decoder.next_message()?.map(|message| message.target), Some("b"));
+    /// # Ok::<(), tamtam_amf::packet::PacketDecodeError>(())
+    /// ```
+    pub fn pass_value(&mut self) -> Result<&'a [u8], PacketDecodeError> {
+        self.pass().map_err(|e| self.error(e))
+    }
+
+    fn pass(&mut self) -> Result<&'a [u8], DecodeError> {
+        let Some(Pending { start, length, .. }) = self.pending else {
+            return self.values.input.error(Cause::NotAValue);
+        };
+        self.values.go_back(start);
+        let is_last = self.messages == Some(self.messages_read);
+        let length = match length {
+            Some(announced) => announced as usize,
+            None if is_last => self.values.input.left(),
+            None => return Input::error_at(start, Cause::UnknownLength),
+        };
+        let bytes = self.values.input.take(length)?;
+        self.pending = None;
+        Ok(bytes)
     }
 
     fn end_value(&mut self) -> Result<(), DecodeError> {

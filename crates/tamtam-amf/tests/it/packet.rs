@@ -591,3 +591,105 @@ proptest! {
         read(&mutate(packet.encode()?, &mutations));
     }
 }
+
+#[test]
+fn a_value_that_cannot_be_read_is_passed_over_by_its_length() {
+    // An object of an externalizable class in an array in an object, and bytes that only the class knows.
+    let unread = b"\x03\0\x01a\x0a\0\0\0\x02\x11\x0a\x07\x09Gems\x7f\x7f\x05\0\0\x09";
+    let packet = |lengths: [u32; 3]| {
+        let mut bytes = b"\0\x03\0\x01\0\x01k\0".to_vec();
+        bytes.extend(lengths[0].to_be_bytes());
+        bytes.extend(unread);
+        bytes.extend(b"\0\x03");
+        for (target, length, value) in [
+            ("S.a", lengths[1], &unread[..]),
+            ("S.b", 1, b"\x05"),
+            ("S.c", lengths[2], &unread[..]),
+        ] {
+            bytes.extend(b"\0\x03");
+            bytes.extend(target.as_bytes());
+            bytes.extend(b"\0\x02/1");
+            bytes.extend(length.to_be_bytes());
+            bytes.extend(value);
+        }
+        bytes
+    };
+    let known = unread.len() as u32;
+    for last in [known, u32::MAX] {
+        let bytes = packet([known, known, last]);
+        let mut decoder = Decoder::new(&bytes, PacketLimits::default()).unwrap();
+        decoder.next_header().unwrap();
+        // Before it is read, after it was begun, and after that has failed.
+        assert_eq!(decoder.pass_value().unwrap(), unread);
+        assert_eq!(decoder.next_message().unwrap().unwrap().target, "S.a");
+        let error = decoder.value().unwrap_err();
+        assert!(matches!(error.error.cause, Cause::Externalizable { .. }));
+        assert_eq!(decoder.pass_value().unwrap(), unread);
+        let again = decoder.pass_value().unwrap_err();
+        assert_eq!(again.error.cause, Cause::NotAValue);
+        assert_eq!(decoder.next_message().unwrap().unwrap().target, "S.b");
+        assert_eq!(decoder.value().unwrap(), Value::Null);
+        assert_eq!(decoder.next_message().unwrap().unwrap().target, "S.c");
+        while decoder.next_event().is_ok() {}
+        assert_eq!(decoder.pass_value().unwrap(), unread);
+        decoder.finish().unwrap();
+    }
+    // Of one that is not the last nothing says where it ends.
+    let bytes = packet([u32::MAX, known, known]);
+    let mut decoder = Decoder::new(&bytes, PacketLimits::default()).unwrap();
+    decoder.next_header().unwrap();
+    let error = decoder.pass_value().unwrap_err();
+    assert_eq!(error.error.cause, Cause::UnknownLength);
+    let bytes = packet([known, u32::MAX, known]);
+    let mut decoder = Decoder::new(&bytes, PacketLimits::default()).unwrap();
+    decoder.next_header().unwrap();
+    decoder.pass_value().unwrap();
+    decoder.next_message().unwrap();
+    let error = decoder.pass_value().unwrap_err();
+    assert_eq!(error.error.cause, Cause::UnknownLength);
+    assert!(
+        error.to_string().starts_with("message 0 (\"S.a\")"),
+        "{error}"
+    );
+    // What is said to be longer than the packet is not there.
+    let bytes = packet([known, known, known + 1]);
+    let mut decoder = Decoder::new(&bytes, PacketLimits::default()).unwrap();
+    decoder.next_header().unwrap();
+    decoder.pass_value().unwrap();
+    for _ in 0..3 {
+        decoder.next_message().unwrap();
+        let _ = decoder.value();
+        let passed = decoder.pass_value();
+        if let Err(error) = passed {
+            assert!(matches!(
+                error.error.cause,
+                Cause::NotAValue | Cause::Truncated { .. }
+            ));
+        }
+    }
+}
+
+#[test]
+fn values_that_are_passed_over_count_for_what_was_read_of_them() {
+    let mut bytes = b"\0\0\0\0\0\x10".to_vec();
+    for _ in 0..16 {
+        // Three nulls, and a marker that is none.
+        bytes.extend(b"\0\x01a\0\x01b\0\0\0\x09\x0a\0\0\0\x04\x05\x05\x05\x7f");
+    }
+    let limits = PacketLimits {
+        values: Limits {
+            values: 20,
+            depth: 1,
+            ..Limits::default()
+        },
+        ..PacketLimits::default()
+    };
+    let mut decoder = Decoder::new(&bytes, limits).unwrap();
+    let mut causes = Vec::new();
+    while decoder.next_message().unwrap().is_some() {
+        causes.push(decoder.value().unwrap_err().error.cause);
+        decoder.pass_value().unwrap();
+    }
+    assert_eq!(causes[..4], vec![Cause::Marker(0x7f); 4][..], "{causes:?}");
+    assert_eq!(causes[15], Cause::TooMany { limit: 20 });
+}

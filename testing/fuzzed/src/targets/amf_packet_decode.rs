@@ -43,6 +43,8 @@ pub fn run(bytes: &[u8]) {
         } else if let Ok(value) = decoder.value_with_references() {
             let there = encoder.write_header(header.name, header.must_understand, &value);
             there.expect("what was decoded can be written");
+        } else {
+            pass_over(&mut decoder, bytes);
         }
     }
     while let Ok(Some(message)) = decoder.next_message() {
@@ -52,6 +54,8 @@ pub fn run(bytes: &[u8]) {
         } else if let Ok(value) = decoder.value_with_references() {
             let there = encoder.write_message(message.target, message.response, &value);
             there.expect("what was decoded can be written");
+        } else {
+            pass_over(&mut decoder, bytes);
         }
     }
     let finished = decoder.finish();
@@ -59,4 +63,12 @@ pub fn run(bytes: &[u8]) {
     let parts = Decoder::new(&written, PacketLimits::default());
     let parts = parts.expect("what was written is a packet");
     parts.finish().expect("what was written can be read over");
+}
+
+/// A value that cannot be read is bytes of the packet, and what is read next is behind them.
+fn pass_over(decoder: &mut Decoder<'_>, bytes: &[u8]) {
+    if let Ok(passed) = decoder.pass_value() {
+        let end = decoder.position();
+        assert_eq!(bytes.get(end - passed.len()..end), Some(passed));
+    }
 }
