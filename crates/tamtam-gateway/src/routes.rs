@@ -314,7 +314,7 @@ async fn by_amf(
 /// What is told of a packet that is not read: to its calls, where their places are known, and to people otherwise. Flash looks at
 /// an answer where the status is 200.
 fn amf_refusal(shared: &Shared, begin: &[u8], fault: &Fault) -> Response {
-    match amf::refusal(begin, &shared.gateway.limits, fault) {
+    match amf::refusal(begin, shared, fault) {
         Some(body) => of_type(ContentType::Amf, body.into()),
         None => *plain_fault(fault),
     }

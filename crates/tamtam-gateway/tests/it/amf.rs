@@ -13,6 +13,8 @@ use tamtam_gateway::{Caller, Fault, Gateway, Limits, Method, Service};
 
 use crate::world::{Running, kit, request, run};
 
+mod refused;
+
 const AMF: &str = "application/x-amf";
 
 pub(crate) fn packet(version: Version, calls: Vec<(&str, Amf0)>) -> Packet {

@@ -73,7 +73,12 @@ fn write_place(
     encoder.write_value(object.get("label").unwrap_or(&Amf3::Null))
 }
 
-fn gateway() -> Gateway {
+/// Places write themselves.
+pub(crate) fn classes() -> AmfClasses {
+    with_place(AmfClasses::new().class("Place", "com.example.Place"))
+}
+
+pub(crate) fn gateway() -> Gateway {
     let classes = AmfClasses::new()
         .class("Circle", "com.example.Circle")
         .class("Square", "com.example.Square")
@@ -105,6 +110,9 @@ fn gateway() -> Gateway {
             ..place
         })
     });
+    let at = Method::blocking("at", |(x, label): (i32, String)| {
+        Ok::<Place, Fault>(Place { x, label })
+    });
     let board = Method::blocking("board", |(place,): (Place,)| {
         let line = Shape::Line { length: 1.5 };
         let square = Shape::Square(Square {
@@ -120,6 +128,7 @@ fn gateway() -> Gateway {
         .with(grown)
         .with(area)
         .with(moved)
+        .with(at)
         .with(board);
     kit().service(service).amf_classes(with_place(classes))
 }
@@ -142,7 +151,7 @@ fn object3(class: &str, members: &[(&str, Amf3)]) -> Amf3 {
     })
 }
 
-fn place3(x: i32, label: &str) -> Amf3 {
+pub(crate) fn place3(x: i32, label: &str) -> Amf3 {
     Amf3::from(Externalizable {
         class: "com.example.Place".into(),
         members: vec![("x".into(), x.into()), ("label".into(), label.into())],
@@ -162,16 +171,27 @@ fn classes3() -> Classes {
     })
 }
 
-/// Calls in AMF3; where the answers go, and what they are.
-async fn call3(server: &Running, calls: Vec<(&str, Amf3)>) -> Vec<(String, Amf3)> {
+/// Calls in AMF3, numbered from here on.
+pub(crate) fn packet3(first: usize, calls: Vec<(&str, Amf3)>) -> Vec<u8> {
     let classes = classes3();
     let mut bytes = Vec::new();
     let mut encoder = Encoder::new(&mut bytes, Version::Amf3).with_classes(&classes);
-    for (index, (target, value)) in calls.into_iter().enumerate() {
+    for (index, (target, value)) in (first..).zip(calls) {
         let written = encoder.write_message(target, &format!("/{index}"), &in_amf3(value));
         written.unwrap();
     }
-    let answered = server.post("/amf", "application/x-amf", bytes).await;
+    bytes
+}
+
+/// Calls in AMF3; where the answers go, and what they are.
+async fn call3(server: &Running, calls: Vec<(&str, Amf3)>) -> Vec<(String, Amf3)> {
+    post3(server, packet3(0, calls)).await
+}
+
+/// A packet of AMF3; where the answers go, and what they are.
+pub(crate) async fn post3(server: &Running, packet: Vec<u8>) -> Vec<(String, Amf3)> {
+    let classes = classes3();
+    let answered = server.post("/amf", "application/x-amf", packet).await;
     assert_eq!(answered.status, 200, "{:?}", answered.body);
     let decoder = Decoder::new(&answered.body, Default::default()).unwrap();
     let mut decoder = decoder.with_classes(&classes);

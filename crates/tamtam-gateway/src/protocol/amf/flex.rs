@@ -22,6 +22,19 @@ const LOGOUT: i64 = 9;
 /// The header by which a client says which session it is in.
 const SESSION: &str = "DSId";
 
+/// The members of messages that are others in each call.
+pub(super) const OF_ONE_CALL: [&str; 9] = [
+    "messageId",
+    "messageIdBytes",
+    "clientId",
+    "clientIdBytes",
+    "correlationId",
+    "correlationIdBytes",
+    "timestamp",
+    "timeToLive",
+    "headers",
+];
+
 /// What goes back.
 pub(super) enum Response {
     /// An `AcknowledgeMessage`.
@@ -29,6 +42,24 @@ pub(super) enum Response {
     /// An `ErrorMessage`.
     Fault(Value),
 }
+
+impl Response {
+    /// A fault without what only AMF may be unable to carry of it.
+    pub(super) fn without_detail(&self) -> Option<Response> {
+        let Response::Fault(Value::Object(object)) = self else {
+            return None;
+        };
+        let mut object = object.clone();
+        let members = object.members.iter_mut();
+        for (_, value) in members.filter(|(name, _)| name == DETAIL) {
+            *value = Value::Null;
+        }
+        Some(Response::Fault(Value::Object(object)))
+    }
+}
+
+/// The member of an `ErrorMessage` that has a fault's detail.
+const DETAIL: &str = "extendedData";
 
 /// Whether the arguments of a call are a message of Flex.
 pub(super) fn is_message(value: &Value) -> bool {
@@ -41,14 +72,24 @@ pub(super) fn message_in(value: &Value) -> Option<&Object> {
         other => other,
     };
     match value {
-        Value::Object(object) if kind_of(object).is_some() => Some(object),
+        Value::Object(object) if is_class(&object.class) => Some(object),
         _ => None,
     }
 }
 
+/// Whether objects of a class are messages of Flex.
+pub(super) fn is_class(class: &str) -> bool {
+    kind_of(class).is_some()
+}
+
+/// By which name a message is answered; that of a small message stands in bytes.
+pub(super) fn message_id(message: &Value) -> Option<String> {
+    Message(message_in(message)?).id()
+}
+
 /// The class without its package; that of a small message is the one that it stands for.
-fn kind_of(object: &Object) -> Option<&str> {
-    match &*object.class {
+fn kind_of(class: &str) -> Option<&str> {
+    match class {
         "DSC" => Some("CommandMessage"),
         "DSA" => Some("AsyncMessage"),
         "DSK" => Some("AcknowledgeMessage"),
@@ -61,9 +102,9 @@ pub(super) async fn answer(
     shared: &Shared,
     ticket: &Ticket,
     caller: &Caller,
-    value: Value,
+    value: &Value,
 ) -> Response {
-    let Some(message) = message_in(&value).map(Message) else {
+    let Some(message) = message_in(value).map(Message) else {
         let fault = Fault::of(FaultKind::Malformed, "it is no message of Flex");
         return Message(&Object::default()).failed(&fault);
     };
@@ -76,7 +117,7 @@ pub(super) async fn answer(
     if let Some(credentials) = message.header("DSRemoteCredentials") {
         caller.credentials = decoded(credentials).or(caller.credentials);
     }
-    let result = match kind_of(message.0) {
+    let result = match kind_of(&message.0.class) {
         Some("CommandMessage") => command(shared, ticket, &caller, &message),
         Some("RemotingMessage") => call(shared, ticket, &caller, &message).await,
         _ => Err(Fault::of(
@@ -194,6 +235,14 @@ impl Message<'_> {
         }
     }
 
+    fn id(&self) -> Option<String> {
+        match (self.text("messageId"), self.member("messageIdBytes")) {
+            (Some(id), _) => Some(id.to_owned()),
+            (None, Some(Value::Bytes(bytes))) => Uuid::from_slice(bytes).ok().map(as_flex_writes),
+            _ => None,
+        }
+    }
+
     /// The session that the client names, unless it has none yet.
     fn session_or_new(&self) -> String {
         match self.header(SESSION) {
@@ -222,7 +271,7 @@ impl Message<'_> {
                 Value::from(detail.as_ref().map(Value::to_json).unwrap_or_default()),
             ),
             ("rootCause".to_owned(), Value::Null),
-            ("extendedData".to_owned(), detail.unwrap_or_default()),
+            (DETAIL.to_owned(), detail.unwrap_or_default()),
         ]);
         Response::Fault(message("ErrorMessage", members))
     }
@@ -247,7 +296,7 @@ impl Message<'_> {
             ("timeToLive".to_owned(), Value::Float(0.0)),
             (
                 "correlationId".to_owned(),
-                self.member("messageId").cloned().unwrap_or_default(),
+                self.id().map_or(Value::Null, Value::Text),
             ),
         ]
     }
@@ -262,7 +311,10 @@ fn message(class: &str, members: Members) -> Value {
     })
 }
 
-/// As Flex writes them.
 fn new_id() -> String {
-    Uuid::new_v4().hyphenated().to_string().to_uppercase()
+    as_flex_writes(Uuid::new_v4())
+}
+
+fn as_flex_writes(id: Uuid) -> String {
+    id.hyphenated().to_string().to_uppercase()
 }

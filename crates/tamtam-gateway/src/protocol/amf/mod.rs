@@ -2,6 +2,7 @@
 
 mod flash;
 mod flex;
+mod partial;
 mod places;
 mod read;
 pub(crate) mod recorded;
@@ -54,24 +55,28 @@ pub(crate) async fn answer(
             let full = Fault::batch_is_full(most);
             if flex::is_message(&call.value) {
                 let response = flex::failed(&call.value, &full);
-                write_flex(&mut encoder, to, response, version)?;
+                write_flex(&mut encoder, to, &call.value, response, version)?;
             } else {
                 write_fault(&mut encoder, to, &full, version)?;
             }
             continue;
         }
-        let result = match &unknown {
-            Some(name) => {
-                let reason = format!("the header {name:?} has to be understood, and is not known");
-                Err(Fault::of(FaultKind::Malformed, reason))
+        let unknown = unknown.as_ref().map(|name| {
+            let reason = format!("the header {name:?} has to be understood, and is not known");
+            Fault::of(FaultKind::Malformed, reason)
+        });
+        if flex::is_message(&call.value) {
+            let response = match &unknown {
+                Some(fault) => flex::failed(&call.value, fault),
+                None => flex::answer(shared, ticket, &caller, &call.value).await,
+            };
+            if let Some(to) = &call.response {
+                write_flex(&mut encoder, to, &call.value, response, version)?;
             }
-            None if flex::is_message(&call.value) => {
-                let response = flex::answer(shared, ticket, &caller, call.value).await;
-                if let Some(to) = &call.response {
-                    write_flex(&mut encoder, to, response, version)?;
-                }
-                continue;
-            }
+            continue;
+        }
+        let result = match unknown {
+            Some(fault) => Err(fault),
             None => one(shared, ticket, &caller, &call.target, call.value).await,
         };
         let Some(to) = &call.response else {
@@ -320,7 +325,25 @@ fn write_fault(
     written.map_err(not_carried)
 }
 
+/// The answer to a message of Flex: the response; where AMF cannot carry that, an `ErrorMessage` that says so, or a fault
+/// without its detail.
 fn write_flex(
+    encoder: &mut Encoder<'_>,
+    to: &str,
+    message: &Value,
+    response: flex::Response,
+    version: Version,
+) -> Result<(), Fault> {
+    let without_detail = response.without_detail();
+    let written = write_response(encoder, to, response, version);
+    let written = written.or_else(|fault| {
+        let failed = without_detail.unwrap_or_else(|| flex::failed(message, &fault));
+        write_response(encoder, to, failed, version)
+    });
+    written.or_else(|fault| write_fault(encoder, to, &fault, version))
+}
+
+fn write_response(
     encoder: &mut Encoder<'_>,
     to: &str,
     response: flex::Response,
@@ -330,11 +353,7 @@ fn write_flex(
         flex::Response::Result(message) => ("onResult", message),
         flex::Response::Fault(message) => ("onStatus", message),
     };
-    match write::value(message, version) {
-        Ok(value) => {
-            let written = encoder.write_message(&format!("{to}/{method}"), "null", &value);
-            written.map_err(not_carried)
-        }
-        Err(fault) => write_fault(encoder, to, &fault, version),
-    }
+    let value = write::value(message, version)?;
+    let written = encoder.write_message(&format!("{to}/{method}"), "null", &value);
+    written.map_err(not_carried)
 }

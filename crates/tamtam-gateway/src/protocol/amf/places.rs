@@ -1,23 +1,27 @@
 //! Where the answers of a packet go that is not read: to its places faults can be told.
 
 use tamtam_amf::amf0;
+use tamtam_amf::amf3::Classes;
 use tamtam_amf::packet::{Encoder, Version};
 
+use super::partial::Partial;
 use super::{flex, packet_limits, wanted, write_fault, write_flex};
-use crate::{Fault, Limits, Value};
+use crate::gateway::{Gateway, Shared};
+use crate::{Fault, Value};
 
 /// The packet that tells this fault to each call of a packet; nothing where there is none, or not all places are known: a call that is told nothing
 /// would wait for ever, where a status of HTTP ends all of them.
-pub(crate) fn refusal(begin: &[u8], limits: &Limits, fault: &Fault) -> Option<Vec<u8>> {
-    let (version, places) = places(begin, limits)?;
+pub(crate) fn refusal(begin: &[u8], shared: &Shared, fault: &Fault) -> Option<Vec<u8>> {
+    let (version, places) = places(begin, &shared.gateway)?;
     let mut out = Vec::new();
     let mut encoder = Encoder::new(&mut out, version);
-    for AnswerPlace { response, is_flex } in places {
-        let written = if is_flex {
-            let response_message = flex::failed(&Value::Null, fault);
-            write_flex(&mut encoder, &response, response_message, version)
-        } else {
-            write_fault(&mut encoder, &response, fault, version)
+    for AnswerPlace { response, message } in places {
+        let written = match message {
+            Some(message) => {
+                let failed = flex::failed(&message, fault);
+                write_flex(&mut encoder, &response, &message, failed, version)
+            }
+            None => write_fault(&mut encoder, &response, fault, version),
         };
         written.ok()?;
     }
@@ -27,15 +31,16 @@ pub(crate) fn refusal(begin: &[u8], limits: &Limits, fault: &Fault) -> Option<Ve
 /// Where an answer goes.
 struct AnswerPlace {
     response: String,
-    /// Flex's messages are for no target.
-    is_flex: bool,
+    /// A message of Flex, as far as it is known.
+    message: Option<Value>,
 }
 
 /// The version and the places, those of calls that want an answer.
-fn places(begin: &[u8], limits: &Limits) -> Option<(Version, Vec<AnswerPlace>)> {
+fn places(begin: &[u8], gateway: &Gateway) -> Option<(Version, Vec<AnswerPlace>)> {
     let mut bytes = Bytes {
         left: begin,
-        limits,
+        limits: packet_limits(&gateway.limits).values,
+        classes: gateway.amf_classes.external(),
     };
     let version = match bytes.u16()? {
         0 => Version::Amf0,
@@ -45,23 +50,29 @@ fn places(begin: &[u8], limits: &Limits) -> Option<(Version, Vec<AnswerPlace>)> 
     for _ in 0..bytes.u16()? {
         bytes.text()?;
         bytes.take(1)?;
-        bytes.pass_value()?;
+        bytes.value()?;
     }
     let count = bytes.u16()?;
-    if usize::from(count) > limits.batch {
+    if usize::from(count) > gateway.limits.batch {
         return None;
     }
     let mut places = Vec::new();
     for number in 1..=count {
         let (target, response) = (bytes.text()?, bytes.text()?);
-        if let Some(response) = wanted(response).ok()? {
-            let is_flex = target == "null";
-            places.push(AnswerPlace { response, is_flex });
-        }
         // What the last one holds may be what is wrong, or may not have come.
-        if number < count {
-            bytes.pass_value()?;
-        }
+        let value = match number < count {
+            true => bytes.value()?,
+            false => bytes.rest_of_value(),
+        };
+        let Some(response) = wanted(response).ok()? else {
+            continue;
+        };
+        // Flex's messages are for no target.
+        let message = match Partial::read(value, bytes.limits, bytes.classes) {
+            Some(partial) => Some(partial.into_message()),
+            None => (target == "null").then_some(Value::Null),
+        };
+        places.push(AnswerPlace { response, message });
     }
     (!places.is_empty()).then_some((version, places))
 }
@@ -69,7 +80,8 @@ fn places(begin: &[u8], limits: &Limits) -> Option<(Version, Vec<AnswerPlace>)> 
 /// What is left of the beginning of a packet.
 struct Bytes<'b> {
     left: &'b [u8],
-    limits: &'b Limits,
+    limits: tamtam_amf::Limits,
+    classes: &'b Classes,
 }
 
 /// The sender does not know how long the value is.
@@ -91,17 +103,33 @@ impl<'b> Bytes<'b> {
         str::from_utf8(self.take(length.into())?).ok()
     }
 
-    /// Passes over a value with its length before it.
-    fn pass_value(&mut self) -> Option<()> {
-        let length = u32::from_be_bytes(self.take(4)?.try_into().ok()?);
-        if length == UNKNOWN {
-            let limits = packet_limits(self.limits).values;
-            let mut decoder = amf0::Decoder::new(self.left, limits);
-            decoder.value().ok()?;
-            self.take(decoder.position())?;
-        } else {
-            self.take(usize::try_from(length).ok()?)?;
+    fn length(&mut self) -> Option<u32> {
+        Some(u32::from_be_bytes(self.take(4)?.try_into().ok()?))
+    }
+
+    /// The bytes of a value with its length before it.
+    fn value(&mut self) -> Option<&'b [u8]> {
+        let length = match self.length()? {
+            UNKNOWN => {
+                let begin = self.left.get(..self.limits.bytes).unwrap_or(self.left);
+                let decoder = amf0::Decoder::new(begin, self.limits);
+                let mut decoder = decoder.with_classes(self.classes);
+                decoder.value().ok()?;
+                decoder.position()
+            }
+            length => usize::try_from(length).ok()?,
+        };
+        self.take(length)
+    }
+
+    /// What there is of the last value.
+    fn rest_of_value(&mut self) -> &'b [u8] {
+        match self.length() {
+            Some(length) => {
+                let length = usize::try_from(length).unwrap_or(usize::MAX);
+                self.left.get(..length).unwrap_or(self.left)
+            }
+            None => &[],
         }
-        Some(())
     }
 }

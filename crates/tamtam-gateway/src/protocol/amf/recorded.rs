@@ -9,19 +9,6 @@ use super::{arguments, flex, packet_limits, read, wanted, write, write_fault, wr
 use crate::json::not_carried;
 use crate::{Fault, FaultKind, Limits, Object, Value};
 
-/// The members of Flex's messages that are others in each call.
-const OF_ONE_CALL: [&str; 9] = [
-    "messageId",
-    "messageIdBytes",
-    "clientId",
-    "clientIdBytes",
-    "correlationId",
-    "correlationIdBytes",
-    "timestamp",
-    "timeToLive",
-    "headers",
-];
-
 /// How deep an answer may be nested, and how many values it may have: what a server sends that was asked for it.
 const MOST_VALUES_OF_ANSWER: usize = 20_000_000;
 
@@ -103,7 +90,7 @@ fn asked(target: &str, response: Option<String>, value: Value) -> Asked {
         name = format!("{}.{}", text("destination"), text("operation"));
         object
             .members
-            .retain(|(name, _)| !OF_ONE_CALL.contains(&&**name));
+            .retain(|(name, _)| !flex::OF_ONE_CALL.contains(&&**name));
     }
     Asked {
         name,
@@ -182,7 +169,7 @@ pub(crate) fn write_answers<'a>(
             }
             (Err(fault), Some(message)) => {
                 let response = flex::failed(message, &fault);
-                write_flex(&mut encoder, to, response, version)?;
+                write_flex(&mut encoder, to, message, response, version)?;
             }
             (Err(fault), None) => write_fault(&mut encoder, to, &fault, version)?,
         }
@@ -212,7 +199,7 @@ fn correlated(
     let Some(object) = object_in(&mut answer) else {
         return Ok(None);
     };
-    let id = message_id(message);
+    let id = flex::message_id(message).unwrap_or_default();
     let as_bytes = Uuid::try_parse(&id).ok();
     for (name, value) in &mut object.members {
         match (&**name, as_bytes) {
@@ -224,23 +211,6 @@ fn correlated(
         }
     }
     write::value(answer, version).map(Some)
-}
-
-/// By which name a message of Flex is answered.
-fn message_id(message: &Value) -> String {
-    let members = flex::message_in(message).map(|object| &object.members);
-    for (name, value) in members.into_iter().flatten() {
-        match (&**name, value) {
-            ("messageId", Value::Text(id)) => return id.clone(),
-            ("messageIdBytes", Value::Bytes(bytes)) => {
-                if let Ok(id) = Uuid::from_slice(bytes) {
-                    return id.hyphenated().to_string().to_uppercase();
-                }
-            }
-            _ => {}
-        }
-    }
-    String::new()
 }
 
 /// The object that a value is, or that is alone in its list.

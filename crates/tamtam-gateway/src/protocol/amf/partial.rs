@@ -1,0 +1,170 @@
+//! What is known of a message of Flex whose value as a whole cannot be read: the members that come before what cannot.
+
+use tamtam_amf::{Limits, amf0, amf3};
+
+use super::{AVMPLUS, flex};
+use crate::value::Members;
+use crate::{Object, Value};
+
+/// The members that are kept: by which a message is answered, and what it calls.
+const KEPT: [&str; 6] = [
+    "messageId",
+    "messageIdBytes",
+    "clientId",
+    "destination",
+    "operation",
+    "source",
+];
+
+/// The beginning of a message of Flex.
+#[derive(Debug, Default)]
+pub(super) struct Partial {
+    class: String,
+    members: Members,
+}
+
+impl Partial {
+    /// Reads the beginning of a value, as far as it can be read; nothing if it is no message of Flex.
+    pub(super) fn read(value: &[u8], limits: Limits, classes: &amf3::Classes) -> Option<Partial> {
+        // What is behind may be what is too large.
+        let value = value.get(..limits.bytes).unwrap_or(value);
+        let mut partial = Partial::default();
+        let mut decoder = amf0::Decoder::new(value, limits).with_classes(classes);
+        if value.first() == Some(&AVMPLUS) {
+            partial.of_amf3(value, 1, limits, classes)?;
+        } else {
+            let mut first = decoder.next_event().ok()?;
+            let at = decoder.position();
+            if matches!(first, Some(amf0::Event::BeginStrictArray { length: 1 }))
+                && value.get(at) == Some(&AVMPLUS)
+            {
+                partial.of_amf3(value, at + 1, limits, classes)?;
+            } else {
+                if matches!(first, Some(amf0::Event::BeginStrictArray { length: 1 })) {
+                    first = decoder.next_event().ok()?;
+                }
+                let Some(amf0::Event::BeginTypedObject(class)) = first else {
+                    return None;
+                };
+                class.clone_into(&mut partial.class);
+                partial.of_amf0(&mut decoder);
+            }
+        }
+        flex::is_class(&partial.class).then_some(partial)
+    }
+
+    /// The message with its members that are known.
+    pub(super) fn into_message(self) -> Value {
+        Value::from(Object {
+            class: self.class,
+            members: self.members,
+            ..Object::default()
+        })
+    }
+
+    /// The members of an object of AMF0 that has begun.
+    fn of_amf0(&mut self, decoder: &mut amf0::Decoder<'_>) {
+        while let Ok(Some(amf0::Event::Property(name))) = decoder.next_event() {
+            let Ok(Some(first)) = decoder.next_event() else {
+                return;
+            };
+            let mut depth = usize::from(begins0(&first));
+            while depth > 0 {
+                match decoder.next_event() {
+                    Ok(Some(amf0::Event::End)) => depth -= 1,
+                    Ok(Some(event)) => depth += usize::from(begins0(&event)),
+                    _ => return,
+                }
+            }
+            let value = match first {
+                amf0::Event::String(text) => Some(Value::from(text)),
+                amf0::Event::Number(number) => Some(Value::Float(number)),
+                _ => None,
+            };
+            self.add(name, value);
+        }
+    }
+
+    /// An object of AMF3 at this place, alone or in an array; nothing if it is something else.
+    fn of_amf3(
+        &mut self,
+        value: &[u8],
+        at: usize,
+        limits: Limits,
+        classes: &amf3::Classes,
+    ) -> Option<()> {
+        let mut decoder = amf3::Decoder::new(value.get(at..)?, limits).with_classes(classes);
+        let mut first = decoder.next_event().ok()??;
+        if matches!(first, amf3::Event::BeginArray { dense: 1 }) {
+            first = decoder.next_event().ok()??;
+        }
+        let traits = match first {
+            amf3::Event::BeginObject { traits } => Some(decoder.traits(traits)?.clone()),
+            amf3::Event::BeginExternalizable { class } => {
+                class.clone_into(&mut self.class);
+                None
+            }
+            _ => return None,
+        };
+        if let Some(traits) = &traits {
+            self.class = traits.class.to_string();
+        }
+        let mut sealed = traits.iter().flat_map(|traits| &traits.members);
+        loop {
+            let name = match sealed.next() {
+                Some(name) => name,
+                None => match decoder.next_event() {
+                    Ok(Some(amf3::Event::Property(name))) => name,
+                    _ => return Some(()),
+                },
+            };
+            let Ok(Some(first)) = decoder.next_event() else {
+                return Some(());
+            };
+            let mut depth = usize::from(begins3(&first));
+            while depth > 0 {
+                match decoder.next_event() {
+                    Ok(Some(amf3::Event::End)) => depth -= 1,
+                    Ok(Some(event)) => depth += usize::from(begins3(&event)),
+                    _ => return Some(()),
+                }
+            }
+            let value = match first {
+                amf3::Event::String(text) => Some(Value::from(text)),
+                amf3::Event::Integer(number) => Some(Value::Int(number.into())),
+                amf3::Event::Double(number) => Some(Value::Float(number)),
+                amf3::Event::ByteArray(bytes) => Some(Value::Bytes(bytes.to_vec())),
+                _ => None,
+            };
+            self.add(name, value);
+        }
+    }
+
+    fn add(&mut self, name: &str, value: Option<Value>) {
+        if let Some(value) = value
+            && KEPT.contains(&name)
+        {
+            self.members.push((name.to_owned(), value));
+        }
+    }
+}
+
+fn begins0(event: &amf0::Event<'_>) -> bool {
+    use amf0::Event::{BeginEcmaArray, BeginObject, BeginStrictArray, BeginTypedObject};
+    matches!(
+        event,
+        BeginObject | BeginTypedObject(_) | BeginEcmaArray { .. } | BeginStrictArray { .. }
+    )
+}
+
+fn begins3(event: &amf3::Event<'_>) -> bool {
+    use amf3::Event::{BeginArray, BeginDictionary, BeginExternalizable, BeginObject, BeginVector};
+    matches!(
+        event,
+        BeginArray { .. }
+            | BeginObject { .. }
+            | BeginVector { .. }
+            | BeginDictionary { .. }
+            | BeginExternalizable { .. }
+    )
+}
