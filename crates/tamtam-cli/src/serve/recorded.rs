@@ -26,7 +26,11 @@ pub(super) fn front(gateway: Gateway, arguments: &ServeArguments) -> Result<Gate
             say(&torn(path, replay.torn_bytes(), "is left out"));
         }
         let (count, server) = (replay.call_count(), replay.server());
-        say(&format!("{count} calls of {server} have an answer"));
+        let others = match replay.not_given_count() {
+            0 => String::new(),
+            others => format!(", {others} have one that cannot be given"),
+        };
+        say(&format!("{count} calls of {server} have an answer{others}"));
         return Ok(gateway.replay(replay));
     }
     Ok(gateway)

@@ -6,7 +6,7 @@ use std::process::Stdio;
 
 use serde_json::json;
 use tamtam_amf::amf0::Value as Amf0;
-use tamtam_amf::packet::{Message, Packet, Version};
+use tamtam_amf::packet::{Decoder, Message, Packet, Version};
 
 use crate::program::Place;
 use crate::serve::Serving;
@@ -115,6 +115,111 @@ fn a_recorded_server_is_answered_for_when_it_is_gone() {
         "{}",
         never.stderr
     );
+    assert_eq!(replay.end(), Some(0));
+}
+
+/// A packet that has `Shapes.shift` move a place of the class `com.example.Place`, which writes itself.
+fn shift(response: &str, by: u8) -> Vec<u8> {
+    let place = b"\x0a\x07\x23com.example.Place\0\0\0\x07\x06\x07far";
+    let arguments = [b"\x0a\0\0\0\x02\x11", &place[..], &[0x11, 4, by]].concat();
+    message("Shapes.shift", response, &arguments)
+}
+
+/// A message of Flex that has it do so, with this id before its arguments or behind them.
+fn remote_shift(response: &str, id: &str, is_behind: bool) -> Vec<u8> {
+    let text = |text: &str| [&[text.len() as u8 * 2 + 1], text.as_bytes()].concat();
+    let named = [
+        ("destination", [b"\x06".to_vec(), text("Shapes")].concat()),
+        ("operation", [b"\x06".to_vec(), text("shift")].concat()),
+        ("messageId", [b"\x06".to_vec(), text(id)].concat()),
+        (
+            "body",
+            b"\x09\x05\x01\x0a\x07\x23com.example.Place\0\0\0\x07\x06\x07far\x04\x01".to_vec(),
+        ),
+    ];
+    let order = if is_behind {
+        [0, 1, 3, 2]
+    } else {
+        [2, 0, 1, 3]
+    };
+    let mut value = b"\x0a\0\0\0\x01\x11\x0a\x43".to_vec();
+    value.extend(text("flex.messaging.messages.RemotingMessage"));
+    order
+        .iter()
+        .for_each(|&index| value.extend(text(named[index].0)));
+    order
+        .iter()
+        .for_each(|&index| value.extend(&named[index].1));
+    message("null", response, &value)
+}
+
+fn message(target: &str, response: &str, value: &[u8]) -> Vec<u8> {
+    let mut packet = b"\0\x03\0\0\0\x01".to_vec();
+    for text in [target, response] {
+        packet.extend((text.len() as u16).to_be_bytes());
+        packet.extend(text.as_bytes());
+    }
+    packet.extend((value.len() as u32).to_be_bytes());
+    packet.extend(value);
+    packet
+}
+
+/// Where the answer goes, and its bytes.
+fn bytes_of(server: &Serving, packet: &[u8]) -> (String, Vec<u8>) {
+    let (_, body) = server.ask(
+        "POST",
+        "/amf",
+        "Content-Type: application/x-amf\r\n",
+        packet,
+    );
+    let mut decoder = Decoder::new(&body, Default::default()).unwrap();
+    let target = decoder.next_message().unwrap().unwrap().target.to_owned();
+    (target, decoder.pass_value().unwrap().to_vec())
+}
+
+#[test]
+fn what_only_a_class_of_the_server_knows_to_read_is_given_again_and_told_where_it_cannot_be() {
+    let live = Serving::with(&[]);
+    let url = live.url.clone();
+    let place = Place::empty();
+    let words = [&["serve", "--record", &url, "calls.jsonl"], &ANY_PORT[..]].concat();
+    let mut command = place.command(&words);
+    command.stderr(Stdio::piped());
+    let mut recorder = Serving::of(place, command);
+    let first = bytes_of(&recorder, &shift("/1", 2));
+    assert_eq!(first.0, "/1/onResult");
+    assert_eq!(first, bytes_of(&live, &shift("/1", 2)));
+    let ids = [
+        "11111111-2222-4333-8444-555555555555",
+        "AAAAAAAA-BBBB-4CCC-8DDD-EEEEEEEEEEEE",
+    ];
+    let has = |bytes: &[u8], id: &str| bytes.windows(36).any(|part| part == id.as_bytes());
+    let flex = bytes_of(&recorder, &remote_shift("/2", ids[0], false));
+    assert_eq!(flex.0, "/2/onResult");
+    assert!(has(&flex.1, ids[0]));
+    bytes_of(&recorder, &remote_shift("/3", ids[0], true));
+    let mut errors = recorder.program.stderr.take().unwrap();
+    let place = recorder.killed();
+    let mut said = String::new();
+    errors.read_to_string(&mut said).unwrap();
+    assert_eq!(
+        said,
+        "tamtam: the answer to POST /amf is recorded, and may not be given again: Shapes.shift: its arguments have a form that \
+         only a class of its program knows, and stand before the id of its message\n"
+    );
+
+    assert_eq!(live.end(), Some(0));
+    let (replay, said) = replaying(place);
+    let counts =
+        format!("tamtam: 2 calls of {url} have an answer, 1 have one that cannot be given\n");
+    assert_eq!(said, counts);
+    let again = bytes_of(&replay, &shift("/77", 2));
+    assert_eq!(again, ("/77/onResult".to_owned(), first.1));
+    assert_eq!(bytes_of(&replay, &shift("/78", 3)).0, "/78/onStatus");
+    let again = bytes_of(&replay, &remote_shift("/9", ids[1], false));
+    assert_eq!(again.0, "/9/onResult");
+    assert!(has(&again.1, ids[1]) && !has(&again.1, ids[0]));
+    assert_eq!(again.1.len(), flex.1.len());
     assert_eq!(replay.end(), Some(0));
 }
 

@@ -1,13 +1,14 @@
 //! Recorded answers by what was asked.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
+use std::sync::Arc;
 
 use super::journal::{Answer, Entry, Request};
 use super::json_rpc;
 use super::key::Key;
 use crate::protocol::amf::recorded as amf;
 use crate::protocol::{rest, xml_rpc};
-use crate::{Fault, Limits, json};
+use crate::{AmfClasses, Fault, Limits, json};
 
 /// What a request asks, in its protocol.
 #[derive(Debug)]
@@ -18,18 +19,21 @@ pub(super) enum Asked {
     XmlRpc(Key, String),
     /// All else: its key and the path.
     Plain(Key, String),
+    /// A packet of AMF that cannot be taken apart: its key, the path, and why.
+    Packet(Key, String, Fault),
 }
 
 impl Asked {
     /// What it asks, found by its type and its body.
-    pub(super) fn of(request: &Request, limits: &Limits) -> Asked {
+    pub(super) fn of(request: &Request, limits: &Limits, classes: &AmfClasses) -> Asked {
         let body = &request.body.0;
         let kind = request.content_type.split(';').next().unwrap_or_default();
         match kind.trim().to_ascii_lowercase().as_str() {
             "application/x-amf" => {
-                if let Ok(packet) = amf::read_request(body, limits) {
-                    return Asked::Amf(packet);
-                }
+                return match amf::read_request(body, limits, classes) {
+                    Ok(packet) => Asked::Amf(packet),
+                    Err(fault) => Asked::Packet(whole(request), request.path.clone(), fault),
+                };
             }
             "text/xml" | "application/xml" => {
                 if let Ok((method, params)) = xml_rpc::asked(body, limits) {
@@ -47,10 +51,24 @@ impl Asked {
             }
             _ => {}
         }
-        let range = request.range.as_deref().unwrap_or_default();
-        let parts = [&request.method, &request.path, range].map(str::as_bytes);
-        let key = Key::of_parts(&[parts[0], parts[1], parts[2], body]);
-        Asked::Plain(key, request.path.clone())
+        Asked::Plain(whole(request), request.path.clone())
+    }
+}
+
+/// The key of a request that is taken as it is.
+fn whole(request: &Request) -> Key {
+    let range = request.range.as_deref().unwrap_or_default();
+    let parts = [&request.method, &request.path, range].map(str::as_bytes);
+    Key::of_parts(&[parts[0], parts[1], parts[2], &request.body.0])
+}
+
+/// The key of a call in a packet.
+fn of_amf(asked: &amf::Asked) -> Key {
+    match &asked.arguments {
+        amf::AskedValue::Read(value) => Key::new("amf", &asked.name, value),
+        amf::AskedValue::Unread(target, bytes) => {
+            Key::of_parts(&[b"amf", target.as_bytes(), bytes])
+        }
     }
 }
 
@@ -63,6 +81,25 @@ pub(super) struct Call {
     /// What the client said that it reads: AMF's version, the header `Accept`.
     pub(super) form: String,
     pub(super) answer: Recorded,
+    /// Why its answer cannot be given again, or only to the same bytes.
+    pub(super) doubt: Option<Doubt>,
+}
+
+/// Why an answer may not be given again.
+#[derive(Debug)]
+pub(super) struct Doubt {
+    /// Whether it is not given to any request.
+    is_certain: bool,
+    pub(super) reason: String,
+}
+
+impl Doubt {
+    fn certain(reason: String) -> Doubt {
+        Doubt {
+            is_certain: true,
+            reason,
+        }
+    }
 }
 
 /// An answer, without what is of one request alone.
@@ -70,59 +107,122 @@ pub(super) struct Call {
 pub(super) enum Recorded {
     Amf(amf::Answered),
     JsonRpc(json_rpc::Answered),
-    Whole(Answer),
+    /// Several calls may have been answered by it.
+    Whole(Arc<Answer>),
 }
 
-/// The calls of an entry that have an answer.
-pub(super) fn calls(entry: Entry, limits: &Limits) -> Vec<Call> {
+/// The calls of an entry that want an answer.
+pub(super) fn calls(entry: Entry, limits: &Limits, classes: &AmfClasses) -> Vec<Call> {
     let Entry {
         request, answer, ..
     } = entry;
-    match Asked::of(&request, limits) {
-        Asked::Amf(packet) => {
-            let mut answers = amf::read_answer(&answer.body.0).unwrap_or_default();
-            let form = packet.version.number().to_string();
-            let calls = packet.calls.into_iter().filter_map(|asked| {
-                let to = asked.response.as_deref()?;
-                let index = answers.iter().position(|answer| answer.to == to)?;
-                let mut answer = answers.swap_remove(index);
-                answer.to.clear();
-                Some(Call {
-                    key: Key::new("amf", &asked.name, &asked.arguments),
-                    name: asked.name,
-                    form: form.clone(),
-                    answer: Recorded::Amf(answer),
-                })
-            });
-            calls.collect()
+    let answer = Arc::new(answer);
+    let (key, name, form, doubt) = match Asked::of(&request, limits, classes) {
+        Asked::Amf(packet) => return of_packet(packet, &request, answer, classes),
+        Asked::JsonRpc(calls) => return of_json_rpc(&calls, &request, answer),
+        Asked::XmlRpc(key, name) => (key, name, String::new(), None),
+        Asked::Plain(key, name) => (key, name, request.accept.unwrap_or_default(), None),
+        Asked::Packet(key, name, fault) => {
+            let reason = format!(
+                "only the same bytes are the same call: {}",
+                fault.description()
+            );
+            let doubt = Doubt {
+                is_certain: false,
+                reason,
+            };
+            (key, name, request.accept.unwrap_or_default(), Some(doubt))
         }
-        Asked::JsonRpc(request) => {
-            let answers = json_rpc::read_answers(&request, &answer.body.0);
-            let calls = request.calls.iter().zip(answers);
-            calls
-                .filter_map(|(asked, answer)| {
-                    Some(Call {
-                        name: asked.method.clone(),
-                        key: Key::new("json-rpc", &asked.method, &asked.params),
-                        form: String::new(),
-                        answer: Recorded::JsonRpc(answer?),
-                    })
-                })
-                .collect()
-        }
-        Asked::XmlRpc(key, name) => vec![Call {
-            name,
-            key,
-            form: String::new(),
-            answer: Recorded::Whole(answer),
-        }],
-        Asked::Plain(key, name) => vec![Call {
-            name,
-            key,
-            form: request.accept.unwrap_or_default(),
-            answer: Recorded::Whole(answer),
-        }],
+    };
+    vec![Call {
+        name,
+        key,
+        form,
+        answer: Recorded::Whole(answer),
+        doubt,
+    }]
+}
+
+/// An entry whose answer, as a whole or that to the call of this name, cannot be given again.
+fn not_given(name: &str, request: &Request, answer: Arc<Answer>, reason: String) -> Call {
+    Call {
+        name: name.to_owned(),
+        key: Key::of_parts(&[name.as_bytes(), &request.body.0]),
+        form: String::new(),
+        answer: Recorded::Whole(answer),
+        doubt: Some(Doubt::certain(reason)),
     }
+}
+
+fn of_packet(
+    packet: amf::Request,
+    request: &Request,
+    whole: Arc<Answer>,
+    classes: &AmfClasses,
+) -> Vec<Call> {
+    let mut wanted = packet
+        .calls
+        .into_iter()
+        .filter(|asked| asked.response.is_some());
+    let mut answers = match amf::read_answer(&whole.body.0, classes) {
+        Ok(answers) => answers,
+        Err(fault) => {
+            let reason = format!("of the answer: {}", fault.description());
+            let first = wanted.next();
+            let calls = first.map(|first| not_given(&first.name, request, whole, reason));
+            return calls.into_iter().collect();
+        }
+    };
+    let form = packet.version.number().to_string();
+    let calls = wanted.map(|asked| {
+        let to = asked.response.as_deref();
+        let Some(index) = answers.iter().position(|answer| Some(&*answer.to) == to) else {
+            let reason = format!("{}: none has come", asked.name);
+            return not_given(&asked.name, request, Arc::clone(&whole), reason);
+        };
+        let mut answer = answers.swap_remove(index);
+        answer.to.clear();
+        let is_given = asked.note_in(&mut answer);
+        let doubt = if asked.is_new_each_time() {
+            Some("its arguments have a form that only a class of its program knows, and stand before the id of its message")
+        } else if !is_given {
+            Some("it has a form that only a class of its program knows, and the id of its message is not found in it")
+        } else {
+            None
+        };
+        let doubt = doubt.map(|reason| Doubt::certain(format!("{}: {reason}", asked.name)));
+        Call {
+            key: of_amf(&asked),
+            name: asked.name,
+            form: form.clone(),
+            answer: Recorded::Amf(answer),
+            doubt,
+        }
+    });
+    calls.collect()
+}
+
+fn of_json_rpc(calls: &json_rpc::Request, request: &Request, whole: Arc<Answer>) -> Vec<Call> {
+    let answers = json_rpc::read_answers(calls, &whole.body.0);
+    let wanted = calls
+        .calls
+        .iter()
+        .zip(answers)
+        .filter(|(asked, _)| asked.wants_answer());
+    let calls = wanted.map(|(asked, answer)| match answer {
+        Some(answer) => Call {
+            name: asked.method.clone(),
+            key: Key::new("json-rpc", &asked.method, &asked.params),
+            form: String::new(),
+            answer: Recorded::JsonRpc(answer),
+            doubt: None,
+        },
+        None => {
+            let reason = format!("{}: none has come", asked.method);
+            not_given(&asked.method, request, Arc::clone(&whole), reason)
+        }
+    });
+    calls.collect()
 }
 
 /// All recorded answers.
@@ -131,6 +231,9 @@ pub(super) struct Index {
     answers: HashMap<Key, Vec<(String, Recorded)>>,
     /// With how many different arguments each name was called.
     names: HashMap<String, usize>,
+    /// How many calls have answers that cannot be given, and their names.
+    not_given: usize,
+    names_not_given: HashSet<String>,
 }
 
 /// What goes back.
@@ -147,6 +250,11 @@ pub(super) enum Reply<'i> {
 impl Index {
     /// Adds a call. The latest answer counts.
     pub(super) fn add(&mut self, call: Call) {
+        if call.doubt.is_some_and(|doubt| doubt.is_certain) {
+            self.not_given += 1;
+            self.names_not_given.insert(call.name);
+            return;
+        }
         let forms = self.answers.entry(call.key).or_insert_with(|| {
             *self.names.entry(call.name).or_default() += 1;
             Vec::new()
@@ -160,13 +268,23 @@ impl Index {
         self.answers.len()
     }
 
+    /// How many calls were recorded whose answers cannot be given.
+    pub(super) fn not_given(&self) -> usize {
+        self.not_given
+    }
+
     /// The answer to a request, from what was recorded.
-    pub(super) fn answer(&self, request: &Request, asked: &Asked) -> Reply<'_> {
+    pub(super) fn answer(
+        &self,
+        request: &Request,
+        asked: &Asked,
+        classes: &AmfClasses,
+    ) -> Reply<'_> {
         match asked {
             Asked::Amf(packet) => {
                 let form = packet.version.number().to_string();
                 let answers = packet.calls.iter().map(|asked| {
-                    let key = Key::new("amf", &asked.name, &asked.arguments);
+                    let key = of_amf(asked);
                     // Who reads version 3 reads version 0, too.
                     let found = self.find(&key, |known, _| known == form || known == "0");
                     match found {
@@ -174,7 +292,7 @@ impl Index {
                         _ => (asked, Err(self.never_asked(&asked.name))),
                     }
                 });
-                match amf::write_answers(packet.version, answers) {
+                match amf::write_answers(packet.version, classes, answers) {
                     Ok(body) => Reply::Amf(body),
                     Err(fault) => Reply::Fault(fault),
                 }
@@ -193,7 +311,7 @@ impl Index {
                 Some(Recorded::Whole(answer)) => Reply::Whole(answer),
                 _ => Reply::XmlRpc(xml_rpc::fault(&self.never_asked(method))),
             },
-            Asked::Plain(key, path) => {
+            Asked::Plain(key, path) | Asked::Packet(key, path, _) => {
                 let accept = request.accept.as_deref();
                 let is_taken = |form: &str, answer: &Recorded| match answer {
                     Recorded::Whole(answer) => {
@@ -228,6 +346,9 @@ impl Index {
     fn never_asked(&self, name: &str) -> Fault {
         let shown: String = name.chars().take(MOST_SHOWN).collect();
         let reason = match self.names.get(name) {
+            None if self.names_not_given.contains(name) => {
+                format!("{shown} was recorded, and in no form that can be given again")
+            }
             None => format!("{shown} was never called while its server was recorded"),
             Some(1) => format!("{shown} was recorded with other arguments than these"),
             Some(count) => {

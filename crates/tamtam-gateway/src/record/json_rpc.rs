@@ -24,6 +24,12 @@ pub(super) struct Asked {
     id: Option<Value>,
 }
 
+impl Asked {
+    pub(super) fn wants_answer(&self) -> bool {
+        self.id.is_some()
+    }
+}
+
 /// An answer without its id: the members as they were written.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub(super) struct Answered(String);

@@ -29,6 +29,7 @@ use hyper_util::rt::TokioExecutor;
 use super::index::{Call, calls};
 use super::journal::{Answer, AppendError, Body, Entry, Journal, RecordingError};
 use super::replay::{TRUSTED, asked};
+use crate::AmfClasses;
 use crate::gateway::{Front, Gateway, Shared};
 use crate::head::Head;
 use crate::http::{decompressed, plain, receive_whole};
@@ -63,6 +64,7 @@ use crate::value::to_iso;
 pub struct Recorder {
     server: Server,
     kept: Arc<Mutex<Kept>>,
+    classes: AmfClasses,
     most_answer_bytes: usize,
     told: Arc<dyn Fn(&RecordLoss) + Send + Sync>,
     torn_bytes: u64,
@@ -94,7 +96,7 @@ struct Known {
     hasher: RandomState,
 }
 
-/// An answer that went to its client and is not in the recording.
+/// An answer that went to its client and is not in the recording, or is there and may not be given again.
 ///
 /// # Examples
 ///
@@ -107,10 +109,13 @@ struct Known {
 /// # let _ = say;
 /// ```
 #[derive(Debug, thiserror::Error)]
-#[error("the answer to {request} is not recorded: {reason}")]
+#[error("the answer to {request} is {}: {reason}", if *is_in_file { "recorded, and may not be given again" } else { "not recorded" })]
 pub struct RecordLoss {
     /// Method and path.
     pub request: String,
+    /// Whether it is in the file nevertheless: with the classes of its program ([`Replay::open_with_classes`](crate::Replay)) it
+    /// may be given again.
+    pub is_in_file: bool,
     /// Why.
     pub reason: String,
 }
@@ -123,26 +128,44 @@ impl Recorder {
 
     /// Stands before the server at this URL, whose path is put before each path; the file is made, or continued.
     ///
+    /// What only a class of the server's program knows how to read is kept as bytes: see
+    /// [`open_with_classes`](Recorder::open_with_classes).
+    ///
     /// # Errors
     /// If it is no such URL, or the file is something else, damaged, or cannot be written.
     pub fn open(url: &str, path: impl AsRef<Path>) -> Result<Recorder, RecordingError> {
+        Recorder::open_with_classes(url, path, &AmfClasses::new())
+    }
+
+    /// As [`open`](Recorder::open), with the classes that the server's program has for what it says in AMF, as the replay is to
+    /// have them: what can be given again, and what is known already, is told by them. The file is the same.
+    ///
+    /// # Errors
+    /// As those of `open`.
+    pub fn open_with_classes(
+        url: &str,
+        path: impl AsRef<Path>,
+        classes: &AmfClasses,
+    ) -> Result<Recorder, RecordingError> {
         let server = Server::at(url)?;
         let mut known = Known::default();
         let opened = Journal::open(path.as_ref(), url, Recorder::USUAL_MOST_BYTES, |entry| {
-            known.add(&calls(entry, &TRUSTED));
+            known.add(&calls(entry, &TRUSTED, classes));
         });
         let (journal, contents) = opened?;
-        let told = |loss: &RecordLoss| tracing::warn!(%loss, "an answer is not recorded");
+        let told = |loss: &RecordLoss| tracing::warn!(%loss, "a recording is incomplete");
         Ok(Recorder {
             server,
             kept: Arc::new(Mutex::new(Kept { journal, known })),
+            classes: classes.clone(),
             most_answer_bytes: Recorder::USUAL_MOST_ANSWER_BYTES,
             told: Arc::new(told),
             torn_bytes: contents.torn_bytes,
         })
     }
 
-    /// Calls this for each answer that is not recorded: it is too large, or the file is full or cannot be written.
+    /// Calls this for each answer that is not recorded, since it is too large, or the file is full or cannot be written; and for
+    /// each that is recorded, and cannot be taken apart so that it is found again.
     #[must_use]
     pub fn told(mut self, hear: impl Fn(&RecordLoss) + Send + Sync + 'static) -> Recorder {
         self.told = Arc::new(hear);
@@ -349,10 +372,14 @@ impl Recorder {
             }
         };
         remove_of_connection(&mut head.headers);
-        let lose = |reason: String| {
-            let request = called();
-            (self.told)(&RecordLoss { request, reason });
+        let tell = |is_in_file: bool, reason: String| {
+            (self.told)(&RecordLoss {
+                request: called(),
+                is_in_file,
+                reason,
+            });
         };
+        let lose = |reason: String| tell(false, reason);
         let answered = match taken {
             Taken::Larger(begin, rest) => {
                 lose(format!(
@@ -374,10 +401,9 @@ impl Recorder {
                 .await;
                 match asked_body {
                     Ok(asked_body) if says_something(head.status) => {
-                        if let Err(reason) =
-                            self.keep(&parts, asked_body, &head, answer.clone()).await
-                        {
-                            lose(reason);
+                        match self.keep(&parts, asked_body, &head, answer.clone()).await {
+                            Ok(doubts) => doubts.into_iter().for_each(|doubt| tell(true, doubt)),
+                            Err(reason) => lose(reason),
                         }
                     }
                     Ok(_) => {}
@@ -389,14 +415,14 @@ impl Recorder {
         Ok(keeping(ticket, answered))
     }
 
-    /// Writes an entry, unless it says what is known.
+    /// Writes an entry, unless it says what is known; why it may not be given again.
     async fn keep(
         &self,
         parts: &request::Parts,
         body: Bytes,
         head: &response::Parts,
         answer: Bytes,
-    ) -> Result<(), String> {
+    ) -> Result<Vec<String>, String> {
         let answer = decompressed(
             &Head::of(&head.headers).content_encoding,
             answer,
@@ -424,14 +450,18 @@ impl Recorder {
             },
         };
         let kept = Arc::clone(&self.kept);
+        let classes = self.classes.clone();
         let written = tokio::task::spawn_blocking(move || {
-            let calls = calls(entry.clone(), &TRUSTED);
+            let calls = calls(entry.clone(), &TRUSTED, &classes);
             let mut kept = kept.lock().unwrap_or_else(PoisonError::into_inner);
             let Kept { journal, known } = &mut *kept;
             if !known.add(&calls) {
-                return Ok(());
+                return Ok(Vec::new());
             }
-            journal.append(&entry).inspect_err(|_| known.forget(&calls))
+            let appended = journal.append(&entry);
+            appended.inspect_err(|_| known.forget(&calls))?;
+            let doubts = calls.into_iter().filter_map(|call| call.doubt);
+            Ok(doubts.map(|doubt| doubt.reason).collect())
         });
         match written.await {
             Ok(written) => written.map_err(|error: AppendError| error.to_string()),

@@ -19,7 +19,7 @@ use crate::gateway::{Front, Gateway, Shared};
 use crate::head::Head;
 use crate::http::{answer, answer_of, decompressed, made_ready, plain, receive_whole};
 use crate::unsent::keeping;
-use crate::{Fault, Limits, Value};
+use crate::{AmfClasses, Fault, Limits, Value};
 
 /// The recorded answers of a server that is gone.
 ///
@@ -43,6 +43,7 @@ use crate::{Fault, Limits, Value};
 /// ```
 pub struct Replay {
     index: Index,
+    classes: AmfClasses,
     server: String,
     torn_bytes: u64,
 }
@@ -50,17 +51,53 @@ pub struct Replay {
 impl Replay {
     /// Reads a recording. A last entry that a crash has torn is left out: see [`torn_bytes`](Replay::torn_bytes).
     ///
+    /// What only a class of the recorded program knows how to read is bytes here: see
+    /// [`open_with_classes`](Replay::open_with_classes).
+    ///
     /// # Errors
     /// If the file cannot be read, is no recording, or is damaged before its last line.
     pub fn open(path: impl AsRef<Path>) -> Result<Replay, RecordingError> {
+        Replay::open_with_classes(path, &AmfClasses::new())
+    }
+
+    /// As [`open`](Replay::open), with the classes that the recorded program has for what it says in AMF. Objects that write
+    /// themselves are read and compared by their members then, also those of a file that was recorded without.
+    ///
+    /// # Errors
+    /// As those of `open`.
+    ///
+    /// # Examples
+    ///
+    /// ```no_run
+    /// use tamtam_gateway::{AmfClasses, Replay};
+    ///
+    /// let classes = AmfClasses::new().externalizable(
+    ///     "com.example.Score",
+    ///     |input| {
+    ///         let points = i32::from_be_bytes(input.array()?);
+    ///         input.set("points", points.into())
+    ///     },
+    ///     |score, encoder| match score.get("points") {
+    ///         Some(&tamtam_gateway::amf::amf3::Value::Integer(points)) => encoder.write_raw(&points.to_be_bytes()),
+    ///         _ => Err(tamtam_gateway::amf::EncodeError::Refused("a Score has points".into())),
+    ///     },
+    /// );
+    /// let replay = Replay::open_with_classes("game.jsonl", &classes)?;
+    /// # Ok::<(), tamtam_gateway::RecordingError>(())
+    /// ```
+    pub fn open_with_classes(
+        path: impl AsRef<Path>,
+        classes: &AmfClasses,
+    ) -> Result<Replay, RecordingError> {
         let mut index = Index::default();
         let contents = journal::read(path.as_ref(), |entry| {
-            for call in calls(entry, &TRUSTED) {
+            for call in calls(entry, &TRUSTED, classes) {
                 index.add(call);
             }
         })?;
         Ok(Replay {
             index,
+            classes: classes.clone(),
             server: contents.server,
             torn_bytes: contents.torn_bytes,
         })
@@ -69,6 +106,11 @@ impl Replay {
     /// How many different calls have an answer.
     pub fn call_count(&self) -> usize {
         self.index.len()
+    }
+
+    /// How many calls are in the file whose answers cannot be given to any request: the recorder has said why.
+    pub fn not_given_count(&self) -> usize {
+        self.index.not_given()
     }
 
     /// The URL of the server that was recorded.
@@ -126,7 +168,9 @@ impl Replay {
             .await
             .map_err(|(status, reason)| plain(status, reason))?;
         let request = asked(&parts, body.into());
-        let reply = self.index.answer(&request, &Asked::of(&request, limits));
+        let classes = &self.classes;
+        let asked = Asked::of(&request, limits, classes);
+        let reply = self.index.answer(&request, &asked, classes);
         let response = match reply {
             Reply::Amf(body) => answer(shared, head, ContentType::Amf, body).await.0,
             Reply::XmlRpc(body) => answer(shared, head, ContentType::Xml, body).await.0,

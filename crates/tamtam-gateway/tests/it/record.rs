@@ -16,6 +16,8 @@ use tempfile::TempDir;
 use crate::amf::{amf3_in, flex, headers, in_amf3, packet, send};
 use crate::world::{Running, kit, run};
 
+mod unread;
+
 struct Recorded {
     server: Running,
     recorder: Running,

@@ -1,5 +1,7 @@
 //! What is known of a message of Flex whose value as a whole cannot be read: the members that come before what cannot.
 
+use std::ops::Range;
+
 use tamtam_amf::{Limits, amf0, amf3};
 
 use super::{AVMPLUS, flex};
@@ -21,6 +23,8 @@ const KEPT: [&str; 6] = [
 pub(super) struct Partial {
     class: String,
     members: Members,
+    /// Where the values of members are that are others in each call.
+    pub(super) of_one_call: Vec<Range<usize>>,
 }
 
 impl Partial {
@@ -65,6 +69,7 @@ impl Partial {
     /// The members of an object of AMF0 that has begun.
     fn of_amf0(&mut self, decoder: &mut amf0::Decoder<'_>) {
         while let Ok(Some(amf0::Event::Property(name))) = decoder.next_event() {
+            let begin = decoder.position();
             let Ok(Some(first)) = decoder.next_event() else {
                 return;
             };
@@ -81,7 +86,7 @@ impl Partial {
                 amf0::Event::Number(number) => Some(Value::Float(number)),
                 _ => None,
             };
-            self.add(name, value);
+            self.add(name, begin..decoder.position(), value);
         }
     }
 
@@ -118,6 +123,7 @@ impl Partial {
                     _ => return Some(()),
                 },
             };
+            let begin = at + decoder.position();
             let Ok(Some(first)) = decoder.next_event() else {
                 return Some(());
             };
@@ -136,11 +142,14 @@ impl Partial {
                 amf3::Event::ByteArray(bytes) => Some(Value::Bytes(bytes.to_vec())),
                 _ => None,
             };
-            self.add(name, value);
+            self.add(name, begin..at + decoder.position(), value);
         }
     }
 
-    fn add(&mut self, name: &str, value: Option<Value>) {
+    fn add(&mut self, name: &str, place: Range<usize>, value: Option<Value>) {
+        if flex::OF_ONE_CALL.contains(&name) {
+            self.of_one_call.push(place);
+        }
         if let Some(value) = value
             && KEPT.contains(&name)
         {
