@@ -2,7 +2,7 @@
 
 import { Amf0Reader, AVMPLUS, writeAmf0, writeName } from "./amf/amf0.js";
 import { writeAmf3 } from "./amf/amf3.js";
-import { Input, setMember } from "./amf/input.js";
+import { Input, setMember, type Unread } from "./amf/input.js";
 import { Output } from "./amf/output.js";
 
 /** The version of a packet: 3 has values of AMF3, within those of AMF0. */
@@ -25,8 +25,8 @@ export function amfCall(method: string, args: readonly unknown[], version: Versi
     return out.bytes();
 }
 
-/** The value of an answer, or the fault that it is. */
-export function amfAnswer(bytes: ArrayBuffer): { value: unknown } | { fault: unknown } {
+/** The value of an answer, or the fault that it is, as far as it can be read; what ends it, if that is before its end. */
+export function amfAnswer(bytes: ArrayBuffer): ({ value: unknown } | { fault: unknown }) & { unread?: Unread } {
     const input = new Input(bytes);
     input.u16();
     for (let headers = input.u16(); headers > 0; headers--) {
@@ -40,7 +40,8 @@ export function amfAnswer(bytes: ArrayBuffer): { value: unknown } | { fault: unk
     input.text(input.u16());
     input.u32();
     const value = new Amf0Reader(input).value(0);
-    return target.endsWith("/onStatus") ? { fault: value } : { value: recordSet(value) ?? value };
+    const answer = target.endsWith("/onStatus") ? { fault: value } : { value: recordSet(value) ?? value };
+    return input.unread === undefined ? answer : { ...answer, unread: input.unread };
 }
 
 /** The rows of a RecordSet: its columns have names, its rows have places. */

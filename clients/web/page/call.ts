@@ -2,6 +2,7 @@
 
 import { decode } from "../src/rows.js";
 import { amfAnswer, amfCall, type Version } from "./amf.js";
+import type { Unread } from "./amf/input.js";
 import { parse, stringify } from "./json.js";
 import { messagePack } from "./message-pack.js";
 import { headers, type Method } from "./services.js";
@@ -25,7 +26,8 @@ export interface Way {
     readonly decode?: (bytes: ArrayBuffer, gives: Method["gives"]) => Decoded;
 }
 
-export type Decoded = { readonly value: unknown } | { readonly fault: unknown };
+/** What an answer says; what of it could not be read, in a form that says so. */
+export type Decoded = ({ readonly value: unknown } | { readonly fault: unknown }) & { readonly unread?: Unread };
 
 function inText(bytes: ArrayBuffer): string {
     return new TextDecoder().decode(bytes);
@@ -129,6 +131,8 @@ export interface Outcome {
     readonly bytes: ArrayBuffer;
     readonly wireBytes: number | undefined;
     readonly decoded: Decoded | undefined;
+    /** Why it is not, where it should be. */
+    readonly undecoded: string | undefined;
     readonly decodeTime: number | undefined;
     /** From the request to the last byte. */
     readonly total: number;
@@ -150,13 +154,19 @@ export async function call(method: Method, way: Way, given: Given): Promise<Outc
     const total = performance.now() - begun;
     const contentType = response.headers.get("content-type") ?? "";
     let decoded: Decoded | undefined;
+    let undecoded: string | undefined;
     let decodeTime: number | undefined;
     if (!response.ok) {
         decoded = { fault: contentType.includes("json") ? parse(inText(bytes)) : inText(bytes) };
     } else if (way.decode !== undefined) {
         const before = performance.now();
-        decoded = way.decode(bytes, method.gives);
-        decodeTime = performance.now() - before;
+        try {
+            decoded = way.decode(bytes, method.gives);
+            decodeTime = performance.now() - before;
+        } catch (error) {
+            // There are the bytes, and what they cost, nevertheless.
+            undecoded = error instanceof Error ? error.message : String(error);
+        }
     }
     return {
         way,
@@ -166,6 +176,7 @@ export async function call(method: Method, way: Way, given: Given): Promise<Outc
         bytes,
         wireBytes: await wireBytes(asked.path),
         decoded,
+        undecoded,
         decodeTime,
         total,
         server: serverTimes(response.headers.get("server-timing") ?? ""),

@@ -1,6 +1,7 @@
 // An answer as a table, as a tree, or as it came.
 
 import { Rows } from "../src/rows.js";
+import { Unread } from "./amf/input.js";
 import { choice, counted, element, framed } from "./dom.js";
 import { stringify } from "./json.js";
 import type { Outcome } from "./call.js";
@@ -32,7 +33,15 @@ export function shown(outcome: Outcome): HTMLElement {
     };
     show(views[0][0]);
     const names = views.map(([id, name]) => [id, name] as const);
-    return element("div", {}, choice("Show the answer as", names, views[0][0], show), place);
+    const note = unreadNote(outcome);
+    return element("div", {}, note !== "" && element("p", { class: "note" }, note), choice("Show the answer as", names, views[0][0], show), place);
+}
+
+/** What of the answer is not shown but as it came, and why. */
+function unreadNote({ decoded, undecoded }: Outcome): string {
+    if (undecoded !== undefined) return `The answer cannot be read: ${undecoded}. It is shown as it came.`;
+    if (decoded?.unread === undefined) return "";
+    return `What is shown ends before ${decoded.unread}. “As it came” has them.`;
 }
 
 interface Table {
@@ -50,7 +59,7 @@ function asTable(value: unknown): Table | undefined {
         return { names, length: rows.length, cell: (row, name) => (part ??= ofRows(rows))[row]?.[name] };
     }
     if (!Array.isArray(value) || value.length === 0) return undefined;
-    const isObject = (item: unknown): item is Record<string, unknown> => typeof item === "object" && item !== null && !Array.isArray(item);
+    const isObject = (item: unknown): item is Record<string, unknown> => typeof item === "object" && item !== null && !Array.isArray(item) && !(item instanceof Unread);
     if (!value.every(isObject)) return undefined;
     const names = [...new Set(value.slice(0, ROWS).flatMap((item) => Object.keys(item)))];
     return { names, length: value.length, cell: (row, name) => (value[row] as Record<string, unknown>)[name] };
@@ -83,12 +92,20 @@ function tableOf(table: Table): HTMLElement {
 
 function inCell(value: unknown): string {
     if (value === null || value === undefined) return "null";
-    if (value instanceof Date || value instanceof Uint8Array) return inText(value);
-    return typeof value === "object" ? stringify(value, undefined, (inside) => (inside instanceof Uint8Array ? inText(inside) : inside)) : String(value);
+    if (isLeaf(value)) return inText(value);
+    return typeof value === "object" ? stringify(value, undefined, (inside) => (inside instanceof Uint8Array || inside instanceof Unread ? inText(inside) : inside)) : String(value);
 }
 
-/** A date as ISO 8601 has it, and bytes in Base64, as the server's JSON has both. */
-function inText(value: Date | Uint8Array): string {
+type Leaf = Date | Uint8Array | Unread;
+
+/** Whether an object is shown by one text. */
+function isLeaf(value: unknown): value is Leaf {
+    return value instanceof Date || value instanceof Uint8Array || value instanceof Unread;
+}
+
+/** A date as ISO 8601 has it, and bytes in Base64, as the server's JSON has both; of what was not read, what it is. */
+function inText(value: Leaf): string {
+    if (value instanceof Unread) return String(value);
     if (value instanceof Uint8Array) return btoa(Array.from(value, (byte) => String.fromCharCode(byte)).join(""));
     // There are dates that are no day.
     return Number.isNaN(value.getTime()) ? String(value) : value.toISOString();
@@ -112,7 +129,7 @@ export function ofRows(rows: Rows): Record<string, unknown>[] {
 
 /** A value with its name; what it holds is made when it is opened. */
 function branch(name: string, value: unknown, open = false): HTMLElement {
-    if (typeof value !== "object" || value === null || value instanceof Date || value instanceof Uint8Array) {
+    if (typeof value !== "object" || value === null || isLeaf(value)) {
         return element("div", { class: "leaf" }, element("span", { class: "name" }, name), ": ", leaf(value));
     }
     const entries = Object.entries(value);
@@ -137,7 +154,7 @@ function branch(name: string, value: unknown, open = false): HTMLElement {
 
 function leaf(value: unknown): HTMLElement {
     const kind = value === null || value === undefined ? "null" : typeof value === "bigint" ? "number" : typeof value;
-    const text = typeof value === "string" ? JSON.stringify(value) : value instanceof Date || value instanceof Uint8Array ? inText(value) : String(value);
+    const text = typeof value === "string" ? JSON.stringify(value) : isLeaf(value) ? inText(value) : String(value);
     return element("span", { class: `value ${kind}` }, text);
 }
 

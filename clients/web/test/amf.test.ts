@@ -5,6 +5,7 @@ import { test } from "node:test";
 import { amfAnswer, amfCall } from "../page/amf.js";
 import { writeAmf0 } from "../page/amf/amf0.js";
 import { writeAmf3 } from "../page/amf/amf3.js";
+import { Unread } from "../page/amf/input.js";
 import { Output } from "../page/amf/output.js";
 import { golden, inAmf0, inAmf3, read } from "./amf.js";
 
@@ -64,6 +65,39 @@ test("packets of both versions are read", () => {
     const rows = [{ x: 1, name: "a" }, { x: 2.5, name: null }];
     assert.deepEqual(amfAnswer(packet("/1/onResult")), { value: rows });
     assert.deepEqual(amfAnswer(packet("/1/onStatus")), { fault: recordset });
+});
+
+test("of an answer with an object that only its class can read there is what comes before it", () => {
+    const text = (text: string): number[] => [text.length * 2 + 1, ...Buffer.from(text)];
+    const place = [10, 7, ...text("com.example.Place"), 0, 0, 0, 5, 6, ...text("far")];
+    const end = [1, 1, 6, ...text("behind")];
+    const packet = (target: string, ...value: number[]): ArrayBuffer =>
+        Uint8Array.of(0, 3, 0, 0, 0, 1, 0, target.length, ...Buffer.from(target), 0, 4, ...Buffer.from("null"), 255, 255, 255, 255, ...value).buffer;
+    // The bytes of the object, and what comes behind it.
+    const unread = (behind: number): Unread => new Unread("com.example.Place", 9 + behind);
+    const answer = (value: unknown, behind = 0): unknown => ({ value, unread: unread(behind) });
+    const result = (...value: number[]): unknown => amfAnswer(packet("/1/onResult", 17, ...value));
+    assert.deepEqual(result(...place), answer(unread(0)));
+    // In a list, a list with names, a dictionary, a wrapper of Flex, and as the member of an object, sealed or not.
+    assert.deepEqual(result(9, 7, 1, 4, 1, ...place, 4, 3), answer([1, unread(2)], 2));
+    assert.deepEqual(result(9, 3, ...text("a"), 4, 1, ...text("b"), ...place, ...end), answer({ a: 1, b: unread(end.length) }, end.length));
+    assert.deepEqual(result(17, 5, 0, 4, 1, 4, 2, ...place, 4, 3), answer([[1, 2], [unread(2)]], 2));
+    assert.deepEqual(result(10, 7, ...text("flex.messaging.io.ArrayCollection"), 9, 5, 1, 4, 1, ...place), answer([1, unread(0)]));
+    const object = [10, 0b111011, 1, ...text("a"), ...text("b"), ...text("c"), 4, 1, ...place, ...end];
+    assert.deepEqual(result(...object), answer({ a: 1, b: unread(end.length) }, end.length));
+    assert.deepEqual(result(16, 5, 0, 1, ...place, 4, 1), answer([unread(2)], 2));
+    assert.deepEqual(result(10, 0b1011, 1, ...text("a"), 4, 1, ...text("b"), ...place, ...end), answer({ a: 1, b: unread(end.length) }, end.length));
+    // Within AMF0: a list, an object and an array with names.
+    const behind = [0, 1, 99, 5, 0, 0, 9];
+    assert.deepEqual(amfAnswer(packet("/1/onResult", 10, 0, 0, 0, 3, 5, 17, ...place, 5)), answer([null, unread(1)], 1));
+    for (const begin of [[3], [8, 0, 0, 0, 3]]) {
+        const bytes = packet("/1/onStatus", ...begin, 0, 1, 97, 1, 1, 0, 1, 98, 17, ...place, ...behind);
+        assert.deepEqual(amfAnswer(bytes), { fault: { a: true, b: unread(7) }, unread: unread(7) });
+    }
+    assert.equal(
+        String(unread(1_991)),
+        "an object of the class com.example.Place, which only the program that has this class knows how to read; 2,000 bytes follow",
+    );
 });
 
 const values: readonly unknown[] = [
@@ -131,7 +165,6 @@ test("what is cut off, changed or hostile is an error that says where", () => {
     // A collection that is its own list.
     const name = Buffer.from("flex.messaging.io.ArrayCollection");
     assert.throws(() => amf3(10, 7, name.length * 2 + 1, ...name, 9, 0), /a value contains itself/);
-    assert.throws(() => amf3(10, 7, 3, 0x43, 1), /at byte 0: an object of the class "C", whose bytes only that class can read/);
     assert.throws(() => amf3(9, 0xff, 0xff, 0xff, 0xff, 1), /a list of 268435455 values is longer than the 1 bytes that are left/);
     assert.throws(() => amf3(15, 0xff, 0xff, 0xff, 0xff, 0), /a list of 268435455 values/);
     assert.throws(() => amf3(6, 4), /it refers to the text 2, of which 0 have come/);

@@ -198,6 +198,18 @@ await test("the call is given as code", wide, async (page) => {
     }
 });
 
+await test("an answer with an object that only its class can read is shown as far as it can be", wide, async (page) => {
+    await page.getByRole("link", { name: "shift", exact: true }).click();
+    await page.getByLabel("place", { exact: true }).fill('{"x": 5, "label": "here"}');
+    await page.getByLabel("by", { exact: true }).fill("2");
+    await page.getByLabel("Protocol and form").selectOption("AMF3");
+    await page.getByRole("button", { name: "Call", exact: true }).click();
+    const words = "an object of the class com.example.Place, which only the program that has this class knows how to read; 10 bytes follow";
+    await page.locator("#answer .tree").getByText(words).waitFor();
+    await page.getByText(`What is shown ends before ${words}. “As it came” has them.`).waitFor();
+    assert.match((await page.locator(".status").textContent()) ?? "", /^Answered, status 200: /);
+});
+
 // What the page cannot send, it can get: a method may give whatever AMF3 has.
 for (const [name, value] of Object.entries(inAmf3)) {
     const sent = golden(name);

@@ -20,7 +20,7 @@ export class Amf0Reader {
 
     #members(into: Record<string, unknown>, depth: number): void {
         const input = this.#input;
-        for (;;) {
+        while (input.unread === undefined) {
             const name = input.text(input.u16());
             if (name === "" && input.peek() === 9) {
                 input.u8();
@@ -64,7 +64,7 @@ export class Amf0Reader {
                 const length = input.u32();
                 input.announce(length);
                 const list = this.#known.open<unknown[]>([]);
-                for (let index = 0; index < length; index++) list.push(this.value(depth + 1));
+                for (let index = 0; index < length && input.unread === undefined; index++) list.push(this.value(depth + 1));
                 return this.#known.close(list);
             }
             case 11: {

@@ -1,7 +1,7 @@
 // Values of AMF3, as a table and a call have them: read with all that this server writes, written of what JSON has.
 
 import { asDouble } from "../json.js";
-import { Input, Known, setMember } from "./input.js";
+import { Input, Known, setMember, Unread } from "./input.js";
 import type { Output } from "./output.js";
 
 const UNDEFINED = 0;
@@ -37,7 +37,8 @@ const WRAPPERS: readonly string[] = ["flex.messaging.io.ArrayCollection", "flex.
 
 /**
  * Reads the values of AMF3 in one value of AMF0, which share their tables. Classes are left out; vectors and arrays
- * are lists, an array with names is an object, a dictionary a list of pairs, XML is text.
+ * are lists, an array with names is an object, a dictionary a list of pairs, XML is text. What comes before an object that is
+ * unread is there, and that object in its place.
  */
 export class Amf3Reader {
     readonly #input: Input;
@@ -115,7 +116,12 @@ export class Amf3Reader {
     }
 
     #members(into: Record<string, unknown>, depth: number): void {
-        for (let name = this.#text(); name !== ""; name = this.#text()) setMember(into, name, this.value(depth + 1));
+        const input = this.#input;
+        while (input.unread === undefined) {
+            const name = this.#text();
+            if (name === "") return;
+            setMember(into, name, this.value(depth + 1));
+        }
     }
 
     /** Names with values, then so many values by their places. */
@@ -129,13 +135,14 @@ export class Amf3Reader {
         }
         const named = this.#known.open<Record<string, unknown>>({});
         this.#members(named, depth);
-        for (let index = 0; index < length; index++) setMember(named, String(index), this.value(depth + 1));
+        for (let index = 0; index < length && input.unread === undefined; index++) setMember(named, String(index), this.value(depth + 1));
         return this.#known.close(named);
     }
 
     #list(length: number, depth: number): unknown[] {
+        const input = this.#input;
         const list = this.#known.open<unknown[]>([]);
-        for (let index = 0; index < length; index++) list.push(this.value(depth + 1));
+        for (let index = 0; index < length && input.unread === undefined; index++) list.push(this.value(depth + 1));
         return this.#known.close(list);
     }
 
@@ -144,10 +151,13 @@ export class Amf3Reader {
         if (traits === undefined) {
             throw this.#input.error(`it refers to the traits ${rest >>> 1}, of which ${this.#traits.length} have come`, start);
         }
-        if (traits.external !== undefined) return this.#wrapped(traits.external, depth, start);
+        if (traits.external !== undefined) return this.#external(traits.external, depth);
         const { members, dynamic } = traits;
         const object = this.#known.open<Record<string, unknown>>({});
-        for (const name of members) setMember(object, name, this.value(depth + 1));
+        for (const name of members) {
+            if (this.#input.unread !== undefined) break;
+            setMember(object, name, this.value(depth + 1));
+        }
         if (dynamic) this.#members(object, depth);
         return this.#known.close(object);
     }
@@ -166,11 +176,10 @@ export class Amf3Reader {
         return traits;
     }
 
-    #wrapped(name: string, depth: number, start: number): unknown {
-        if (!WRAPPERS.includes(name)) {
-            throw this.#input.error(`an object of the class ${JSON.stringify(name)}, whose bytes only that class can read`, start);
-        }
-        return this.#known.around(() => this.value(depth + 1));
+    #external(name: string, depth: number): unknown {
+        if (WRAPPERS.includes(name)) return this.#known.around(() => this.value(depth + 1));
+        const input = this.#input;
+        return (input.unread = new Unread(name, input.left));
     }
 
     #vector(length: number, size: number, next: () => number): number[] {
@@ -194,7 +203,11 @@ export class Amf3Reader {
         this.#input.u8();
         this.#input.announce(length, 2);
         const pairs = this.#known.open<unknown[]>([]);
-        for (let index = 0; index < length; index++) pairs.push([this.value(depth + 1), this.value(depth + 1)]);
+        const input = this.#input;
+        for (let index = 0; index < length && input.unread === undefined; index++) {
+            const key = this.value(depth + 1);
+            pairs.push(input.unread === undefined ? [key, this.value(depth + 1)] : [key]);
+        }
         return this.#known.close(pairs);
     }
 }

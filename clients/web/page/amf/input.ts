@@ -5,7 +5,23 @@ const decoder = new TextDecoder();
 /** A text of ASCII with up to so many letters is made faster letter by letter. */
 const LETTER_BY_LETTER = 24;
 
+/** An object whose form only its class knows. Nothing says where it ends, so that nothing behind it is read. */
+export class Unread {
+    constructor(
+        readonly className: string,
+        /** How many bytes of the answer come behind its class. */
+        readonly following: number,
+    ) {}
+
+    toString(): string {
+        const bytes = `${this.following.toLocaleString("en")} ${this.following === 1 ? "byte follows" : "bytes follow"}`;
+        return `an object of the class ${this.className}, which only the program that has this class knows how to read; ${bytes}`;
+    }
+}
+
 export class Input {
+    /** Where reading has ended before the end, if it has. */
+    unread: Unread | undefined;
     readonly #bytes: Uint8Array<ArrayBuffer>;
     readonly #view: DataView<ArrayBuffer>;
     #at = 0;
