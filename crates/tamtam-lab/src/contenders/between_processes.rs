@@ -1,13 +1,18 @@
-//! Turns between two processes: in memory that they share, and over a Unix socket, bare.
+//! Turns and streams between two processes: in memory that they share, and over a Unix socket, bare.
+
+mod memory_stream;
+mod socket_stream;
 
 use std::io::{Read, Write};
 use std::os::unix::net::UnixStream;
 use std::thread;
 
-use tamtam_ipc::{Receiver, Sender, Slot, Wait, channel};
+use tamtam_ipc::{Plain, Receiver, Sender, Slot, Wait, channel};
 
+use self::memory_stream::Taking;
 use super::shared_memory::{self, unavailable};
 use super::{VERSION, standard};
+use crate::post::processes::{self as streams, ProcessQueue};
 use crate::processes::{self, ProcessHandover};
 use crate::{Card, Contender, End, Failure, Measure, PrivateFolder, ServerProcess, Serving, Turn};
 
@@ -17,7 +22,9 @@ pub(super) const ALL: &[&dyn Contender] = &[
         wait: Wait::Adaptive,
     },
     &ChannelsApart { wait: Wait::Spin },
+    &ChannelBatchesApart,
     &Socket,
+    &SocketBatches,
 ];
 
 /// Two slots in shared memory, one each way.
@@ -113,7 +120,16 @@ impl Contender for ChannelsApart {
     }
 
     fn measures(&self) -> Vec<Measure> {
-        processes::measures(*self)
+        let mut measures = processes::measures(*self);
+        // One that spins is for answers that come soon.
+        if self.wait != Wait::Spin {
+            measures.extend(streams::measures(*self));
+        }
+        measures
+    }
+
+    fn serve_part(&self, part: &str) -> Result<Serving, Failure> {
+        memory_stream::serve(part, Taking::Singly)
     }
 
     fn serve(&self) -> Result<Serving, Failure> {
@@ -161,6 +177,55 @@ impl End<Turn> for ApartChannelEnd {
     }
 }
 
+impl<const N: usize> ProcessQueue<[u64; N]> for ChannelsApart
+where
+    [u64; N]: Plain,
+{
+    type Sender = Sender<[u64; N]>;
+    type Counts = Receiver<u64>;
+
+    fn open(&self) -> Result<memory_stream::MemoryClient<N>, Failure> {
+        memory_stream::open(self.name())
+    }
+}
+
+/// A channel in shared memory, many messages at a time at both ends.
+#[derive(Debug, Clone, Copy)]
+struct ChannelBatchesApart;
+
+const CHANNEL_BATCHES: &str = "ipc-channel-batches";
+
+impl Contender for ChannelBatchesApart {
+    fn card(&self) -> Card {
+        Card {
+            name: CHANNEL_BATCHES,
+            version: VERSION,
+            ours: true,
+            about: "a channel in memory that two processes share: messages sent with send_many, received with recv_many",
+        }
+    }
+
+    fn measures(&self) -> Vec<Measure> {
+        streams::batched(*self)
+    }
+
+    fn serve_part(&self, part: &str) -> Result<Serving, Failure> {
+        memory_stream::serve(part, Taking::Many)
+    }
+}
+
+impl<const N: usize> ProcessQueue<[u64; N]> for ChannelBatchesApart
+where
+    [u64; N]: Plain,
+{
+    type Sender = Sender<[u64; N]>;
+    type Counts = Receiver<u64>;
+
+    fn open(&self) -> Result<memory_stream::MemoryClient<N>, Failure> {
+        memory_stream::open(CHANNEL_BATCHES)
+    }
+}
+
 /// What stands for a message that will not come: the answer to no turn.
 const LOST: u64 = u64::MAX - 1;
 
@@ -176,12 +241,18 @@ impl Contender for Socket {
             name: SOCKET,
             version: standard::VERSION,
             ours: false,
-            about: "a Unix socket between two processes, eight bytes each way",
+            about: "a Unix socket between two processes: in turns eight bytes each way, in post frames, with a write for each",
         }
     }
 
     fn measures(&self) -> Vec<Measure> {
-        processes::measures(*self)
+        let mut measures = processes::measures(*self);
+        measures.extend(streams::measures(*self));
+        measures
+    }
+
+    fn serve_part(&self, part: &str) -> Result<Serving, Failure> {
+        socket_stream::serve(part, false)
     }
 
     fn serve(&self) -> Result<Serving, Failure> {
@@ -216,5 +287,48 @@ impl End<Turn> for ApartSocketEnd {
             Ok(()) => Turn(u64::from_le_bytes(bytes)),
             Err(_) => Turn(LOST),
         }
+    }
+}
+
+impl<const N: usize> ProcessQueue<[u64; N]> for Socket {
+    type Sender = socket_stream::FrameWriter;
+    type Counts = socket_stream::Counts;
+
+    fn open(&self) -> Result<socket_stream::SocketClient, Failure> {
+        socket_stream::open::<N>(SOCKET)
+    }
+}
+
+/// A Unix socket, with a write for up to 256 messages.
+#[derive(Debug, Clone, Copy)]
+struct SocketBatches;
+
+const SOCKET_BATCHES: &str = "unix-stream-batches";
+
+impl Contender for SocketBatches {
+    fn card(&self) -> Card {
+        Card {
+            name: SOCKET_BATCHES,
+            version: standard::VERSION,
+            ours: false,
+            about: "a Unix socket between two processes: up to 256 frames in each write",
+        }
+    }
+
+    fn measures(&self) -> Vec<Measure> {
+        streams::batched(*self)
+    }
+
+    fn serve_part(&self, part: &str) -> Result<Serving, Failure> {
+        socket_stream::serve(part, true)
+    }
+}
+
+impl<const N: usize> ProcessQueue<[u64; N]> for SocketBatches {
+    type Sender = socket_stream::FrameWriter;
+    type Counts = socket_stream::Counts;
+
+    fn open(&self) -> Result<socket_stream::SocketClient, Failure> {
+        socket_stream::open::<N>(SOCKET_BATCHES)
     }
 }

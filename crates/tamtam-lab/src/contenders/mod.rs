@@ -132,7 +132,7 @@ mod tests {
                     || is_standard
                     || measures
                         .iter()
-                        .all(|measure| ["calls", "frames", "handover", "rows"]
+                        .all(|measure| ["calls", "frames", "handover", "post", "rows"]
                             .contains(&measure.experiment()))
             );
             assert!(names.insert(card.name), "{} is there twice", card.name);

@@ -11,9 +11,12 @@
 //! each time would cost more than the `get`. Gets count only where the writer was at work: a stretch of them in which it
 //! set nothing, because the system gave its core to another program, is left out. A second pass, which is not timed, reads it before every `get`. In the end
 //! the last value that was set must be there.
+//!
+//! Between two processes ([`between_processes`]) the writer is a server ([`Contender::serve_part`](crate::Contender::serve_part)) that runs
+//! [`write_when_told`], and the published number lies in memory that both share.
 
 use std::hint::black_box;
-use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, mpsc};
 use std::thread;
 use std::time::Duration;
@@ -23,7 +26,7 @@ use crate::measure::seats::Seats;
 use crate::measure::usage::{Usage, metrics_between};
 use crate::{
     Conditions, Failure, GetLatest, Latest, Measure, Measurement, Metric, Packet, Packet16,
-    Placement, SetLatest, Variant,
+    Placement, ServerProcess, SetLatest, Variant,
 };
 
 /// The experiment's name.
@@ -44,19 +47,50 @@ const LONGEST_TIMES: u32 = 10;
 
 /// Gets undisturbed, and beside a writer at full speed: `10000/1core/get`, `10000/2cores/get-writer`.
 pub fn measures<L: Latest<Packet16>>(latest: L) -> Vec<Measure> {
-    let variant = |placement, extra| Variant::new(COUNT, placement).with_extra(extra);
     vec![
-        Measure::new(
-            EXPERIMENT,
-            variant(Placement::OneCore, "get"),
-            move |conditions| run_alone(latest, conditions),
-        ),
-        Measure::new(
-            EXPERIMENT,
-            variant(Placement::TwoCores, "get-writer"),
-            move |conditions| run_beside_writer(latest, conditions),
-        ),
+        alone(latest),
+        beside_writer(move |conditions| run_beside_writer(latest, conditions)),
     ]
+}
+
+/// The same where the writer at full speed is another process.
+pub fn between_processes<L: Latest<Packet16> + ProcessLatest<Packet16>>(latest: L) -> Vec<Measure> {
+    vec![
+        alone(latest),
+        beside_writer(move |conditions| run_beside_process(latest, conditions)),
+    ]
+}
+
+fn alone<L: Latest<Packet16>>(latest: L) -> Measure {
+    let variant = Variant::new(COUNT, Placement::OneCore).with_extra("get");
+    Measure::new(EXPERIMENT, variant, move |conditions| {
+        run_alone(latest, conditions)
+    })
+}
+
+fn beside_writer(run: impl Fn(&Conditions) -> Result<Measurement, Failure> + 'static) -> Measure {
+    let variant = Variant::new(COUNT, Placement::TwoCores).with_extra("get-writer");
+    Measure::new(EXPERIMENT, variant, run)
+}
+
+/// A way of publishing the latest value to another process.
+pub trait ProcessLatest<V>: Copy + Send + Sync + 'static {
+    /// What reads it.
+    type Reader: GetLatest<V>;
+    /// Where the signals lie.
+    type Shared: ShareSignals;
+
+    /// Starts the server that sets it, and connects to it.
+    ///
+    /// # Errors
+    /// There is no such server here.
+    fn open(&self) -> Result<(ServerProcess, Self::Reader, Self::Shared), Failure>;
+}
+
+/// The value that is there before the first is set.
+#[must_use]
+pub fn first_value() -> Packet16 {
+    value(0)
 }
 
 /// The value with this version.
@@ -178,11 +212,11 @@ fn run_beside_writer<L: Latest<Packet16>>(
 ) -> Result<Measurement, Failure> {
     let seats = Seats::of(conditions.variant.placement)?;
     let (writer, mut reader) = latest.open(value(0));
-    let signals = Arc::new(Signals::default());
+    let shared = Arc::new(OfThreads::default());
     let (seated, ready) = mpsc::channel();
     let batch = conditions.variant.count;
     let writer = thread::spawn({
-        let signals = Arc::clone(&signals);
+        let shared = Arc::clone(&shared);
         move || {
             let seat = seats.far.take();
             let failed = seat.is_err();
@@ -191,22 +225,47 @@ fn run_beside_writer<L: Latest<Packet16>>(
             if failed {
                 Written::default()
             } else {
-                write(writer, &signals, batch)
+                write(writer, shared.signals(), batch)
             }
         }
     });
     ready.recv().expect("the writer tells where it sits")?;
+    let signals = shared.signals();
     let read = seats
         .near
         .take()
-        .and_then(|()| read(&mut reader, &signals, conditions));
+        .and_then(|()| read(&mut reader, signals, conditions));
     // Also after a failure: the writer ends only when it is told to.
-    signals.stop.store(true, Ordering::Relaxed);
+    signals.order.store(STOP, Ordering::Relaxed);
     let written = writer.join().map_err(|_| {
         Failure::Unverified("the thread that sets the values has panicked".to_owned())
     });
-    let (mut versions, series, counted) = read?;
-    let written = written?;
+    measurement(read?, written?, &mut reader)
+}
+
+fn run_beside_process<L: ProcessLatest<Packet16>>(
+    latest: L,
+    conditions: &Conditions,
+) -> Result<Measurement, Failure> {
+    let seats = Seats::of(conditions.variant.placement)?;
+    // The server runs where the thread that starts it may.
+    seats.far.take()?;
+    let (mut process, mut reader, shared) = latest.open()?;
+    seats.near.take()?;
+    let signals = shared.signals();
+    signals.order.store(SET, Ordering::Relaxed);
+    let read = read(&mut reader, signals, conditions)?;
+    signals.order.store(STOP, Ordering::Relaxed);
+    let written = Written::found(signals, &mut process)?;
+    measurement(read, written, &mut reader)
+}
+
+/// The figures, if the last value that was set is there.
+fn measurement(
+    (mut versions, series, counted): (Versions, Series, f64),
+    written: Written,
+    reader: &mut impl GetLatest<Packet16>,
+) -> Result<Measurement, Failure> {
     versions.is_set(written.last);
     versions.accept_exactly(&reader.get(), written.last)?;
 
@@ -215,7 +274,7 @@ fn run_beside_writer<L: Latest<Packet16>>(
         elapsed: series.elapsed,
         metrics: vec![
             Metric::new("ns_per_op", "ns", series.median_nanoseconds()),
-            Metric::new("set_ns_per_op", "ns", written.series.median_nanoseconds()),
+            Metric::new("set_ns_per_op", "ns", written.set_nanoseconds),
             Metric::new("mean_ns_per_op", "ns", series.mean_nanoseconds()),
         ],
         note: (counted < 0.5).then(|| {
@@ -227,22 +286,50 @@ fn run_beside_writer<L: Latest<Packet16>>(
     })
 }
 
-/// What the two threads tell each other. Each on a line of its own; 128: some processors fetch lines in pairs.
-#[derive(Debug, Default)]
-struct Signals {
-    published: Apart<AtomicU64>,
-    stop: Apart<AtomicBool>,
+/// The orders to a writer in another process: to wait, to set without pause, and to end.
+const SET: u64 = 1;
+const STOP: u64 = 2;
+
+/// So often a side looks for what the other process has to say, outside of what is timed.
+const LOOK: Duration = Duration::from_millis(1);
+
+/// What the two sides tell each other.
+#[derive(Debug, Clone, Copy)]
+pub struct Signals<'a> {
+    /// The newest version whose `set` has returned.
+    pub published: &'a AtomicU64,
+    /// What the writer is to do.
+    pub order: &'a AtomicU64,
+    /// When the writer has ended, how many nanoseconds a `set` took, as the bits of a number that is not 0.
+    pub set_nanoseconds: &'a AtomicU64,
 }
+
+/// Memory that both sides see, in which each signal is a line of its own and begins as 0.
+pub trait ShareSignals: Send + Sync + 'static {
+    /// The signals.
+    fn signals(&self) -> Signals<'_>;
+}
+
+/// How far apart signals have to lie, in bytes. 128: some processors fetch lines in pairs.
+pub const APART: usize = 128;
+
+#[derive(Debug, Default)]
+struct OfThreads([Apart; 3]);
 
 #[derive(Debug, Default)]
 #[repr(align(128))]
-struct Apart<T>(T);
+struct Apart(AtomicU64);
 
-impl<T> std::ops::Deref for Apart<T> {
-    type Target = T;
+const _: () = assert!(align_of::<Apart>() == APART);
 
-    fn deref(&self) -> &T {
-        &self.0
+impl ShareSignals for OfThreads {
+    fn signals(&self) -> Signals<'_> {
+        let [published, order, set_nanoseconds] = &self.0;
+        Signals {
+            published: &published.0,
+            order: &order.0,
+            set_nanoseconds: &set_nanoseconds.0,
+        }
     }
 }
 
@@ -251,11 +338,45 @@ impl<T> std::ops::Deref for Apart<T> {
 struct Written {
     /// The last version.
     last: u64,
-    series: Series,
+    /// How long a `set` took.
+    set_nanoseconds: f64,
+}
+
+impl Written {
+    /// What a writer in another process did, which has been told to end.
+    fn found(signals: Signals<'_>, process: &mut ServerProcess) -> Result<Self, Failure> {
+        loop {
+            // Pairs with the release store in `write_when_told`: the last version is published.
+            let bits = signals.set_nanoseconds.load(Ordering::Acquire);
+            if bits != 0 {
+                return Ok(Written {
+                    last: signals.published.load(Ordering::Acquire),
+                    set_nanoseconds: f64::from_bits(bits),
+                });
+            }
+            if process.usage().is_none() {
+                return Err(Failure::Unverified(
+                    "the process that sets the values is gone".to_owned(),
+                ));
+            }
+            thread::sleep(LOOK);
+        }
+    }
+}
+
+/// The server's side: sets version after version as soon as it is told to, until it is told to stop.
+pub fn write_when_told(writer: impl SetLatest<Packet16>, shared: &impl ShareSignals) {
+    let signals = shared.signals();
+    while signals.order.load(Ordering::Relaxed) == 0 {
+        thread::sleep(LOOK);
+    }
+    let written = write(writer, signals, COUNT);
+    let bits = written.set_nanoseconds.to_bits();
+    signals.set_nanoseconds.store(bits, Ordering::Release);
 }
 
 /// Sets version after version until it is told to stop; at least one.
-fn write(mut writer: impl SetLatest<Packet16>, signals: &Signals, batch: u64) -> Written {
+fn write(mut writer: impl SetLatest<Packet16>, signals: Signals<'_>, batch: u64) -> Written {
     let mut pace = Pace::start(batch, Duration::MAX, LONGEST_CHUNK);
     let mut version = 0;
     loop {
@@ -267,10 +388,10 @@ fn write(mut writer: impl SetLatest<Packet16>, signals: &Signals, batch: u64) ->
             signals.published.store(version, Ordering::Release);
         }
         pace.done(chunk);
-        if signals.stop.load(Ordering::Relaxed) {
+        if signals.order.load(Ordering::Relaxed) == STOP {
             return Written {
                 last: version,
-                series: pace.finish(),
+                set_nanoseconds: pace.finish().median_nanoseconds(),
             };
         }
     }
@@ -279,7 +400,7 @@ fn write(mut writer: impl SetLatest<Packet16>, signals: &Signals, batch: u64) ->
 /// The two passes of the reader; also the share of the timed gets that count.
 fn read(
     reader: &mut impl GetLatest<Packet16>,
-    signals: &Signals,
+    signals: Signals<'_>,
     conditions: &Conditions,
 ) -> Result<(Versions, Series, f64), Failure> {
     let mut versions = Versions::default();
@@ -434,6 +555,27 @@ mod tests {
                 );
             }
         }
+    }
+
+    #[test]
+    fn a_writer_that_is_told_says_what_it_did() {
+        let shared = OfThreads::default();
+        let (writer, mut reader) = Kind::Sound.open(value(0));
+        let signals = shared.signals();
+        thread::scope(|scope| {
+            scope.spawn(|| write_when_told(writer, &shared));
+            thread::sleep(5 * LOOK);
+            assert_eq!(signals.published.load(Ordering::Acquire), 0, "it waits");
+            signals.order.store(SET, Ordering::Relaxed);
+            while signals.published.load(Ordering::Acquire) == 0 {
+                thread::yield_now();
+            }
+            signals.order.store(STOP, Ordering::Relaxed);
+        });
+        let last = signals.published.load(Ordering::Acquire);
+        let bits = signals.set_nanoseconds.load(Ordering::Acquire);
+        assert!(f64::from_bits(bits) > 0.0);
+        assert_eq!(reader.get(), value(last));
     }
 
     #[test]

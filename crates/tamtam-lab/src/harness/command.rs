@@ -29,7 +29,7 @@ const USAGE: &str =
 /// takes ten times its limit and 20 s is taken to hang, which is a delivery not verified, and ends the process.
 ///
 /// A third one is for the program itself: `serve CONTENDER` is the server of a contender that has one in a process of its
-/// own, until the standard input ends ([`ServerProcess`](crate::ServerProcess)).
+/// own, `serve CONTENDER PART` one of several, until the standard input ends ([`ServerProcess`](crate::ServerProcess)).
 #[must_use]
 pub fn run_command(
     contenders: &[&dyn Contender],
@@ -46,7 +46,9 @@ pub fn run_command(
         }) => {
             run(contenders, experiment, contender, variant, limit).map(|outcome| to_line(&outcome))
         }
-        Ok(Command::Serve { contender }) => serve(contenders, contender).map(|()| String::new()),
+        Ok(Command::Serve { contender, part }) => {
+            serve(contenders, contender, part).map(|()| String::new())
+        }
         Err(reason) => Err((WRONG_USAGE, reason)),
     };
     match lines {
@@ -70,6 +72,7 @@ enum Command<'a> {
     },
     Serve {
         contender: &'a str,
+        part: Option<&'a str>,
     },
 }
 
@@ -78,7 +81,10 @@ impl<'a> Command<'a> {
         let words: Vec<&str> = arguments.iter().map(String::as_str).collect();
         match words[..] {
             ["list"] => Ok(Command::List),
-            [server::COMMAND, contender] => Ok(Command::Serve { contender }),
+            [server::COMMAND, contender, ref part @ ..] if part.len() <= 1 => Ok(Command::Serve {
+                contender,
+                part: part.first().copied(),
+            }),
             ["run", experiment, contender, variant, "--limit-ms", limit] => match limit.parse() {
                 Ok(milliseconds @ 1..=3_600_000) => Ok(Command::Run {
                     experiment,
@@ -172,12 +178,16 @@ fn run(
     })
 }
 
-fn serve(contenders: &[&dyn Contender], name: &str) -> Result<(), (u8, String)> {
+fn serve(
+    contenders: &[&dyn Contender],
+    name: &str,
+    part: Option<&str>,
+) -> Result<(), (u8, String)> {
     let found = contenders
         .iter()
         .find(|candidate| candidate.card().name == name);
     let found = found.ok_or_else(|| (WRONG_USAGE, format!("unknown contender {name:?}")))?;
-    server::serve(*found).map_err(|failure| (NOT_VERIFIED, format!("{name}: {failure}")))
+    server::serve(*found, part).map_err(|failure| (NOT_VERIFIED, format!("{name}: {failure}")))
 }
 
 /// The measure that the words name; the error says which words would be right.

@@ -37,4 +37,16 @@ pub trait Contender: fmt::Debug + Sync {
             self.card().name
         )))
     }
+
+    /// The same for one part of what it takes part in, if it has several servers: what
+    /// [`ServerProcess::start_part`](crate::ServerProcess::start_part) has named.
+    ///
+    /// # Errors
+    /// It has no such server, or the system does not let it.
+    fn serve_part(&self, part: &str) -> Result<Serving, Failure> {
+        Err(Failure::Impossible(format!(
+            "{} has no server for {part:?} in a process of its own",
+            self.card().name
+        )))
+    }
 }

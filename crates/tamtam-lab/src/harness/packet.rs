@@ -33,26 +33,44 @@ pub(crate) fn check(tag: u64) -> u64 {
     tag.wrapping_mul(0x9e37_79b9_7f4a_7c15)
 }
 
-/// A packet of 16 bytes.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub struct Packet16 {
-    tag: u64,
-    check: u64,
-}
-
-impl Packet for Packet16 {
-    const SIZE: &'static str = "16B";
+/// A packet as plain words, which can lie in memory that two processes share, and be written to a socket: the tag first.
+impl<const WORDS: usize> Packet for [u64; WORDS] {
+    const SIZE: &'static str = match WORDS {
+        2 => "16B",
+        8 => "64B",
+        _ => panic!("a packet has 16 or 64 bytes"),
+    };
 
     fn new(sender: u64, number: u64) -> Self {
         let tag = tag(sender, number);
-        Packet16 {
-            tag,
-            check: check(tag),
-        }
+        let mut words = [check(tag); WORDS];
+        words[0] = tag;
+        words
     }
 
     fn open(&self) -> Option<(u64, u64)> {
-        (self.check == check(self.tag)).then(|| untag(self.tag))
+        let tag = self[0];
+        let expected = check(tag);
+        let difference = self[1..]
+            .iter()
+            .fold(0, |difference, word| difference | (word ^ expected));
+        (difference == 0).then(|| untag(tag))
+    }
+}
+
+/// A packet of 16 bytes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct Packet16(pub(crate) [u64; 2]);
+
+impl Packet for Packet16 {
+    const SIZE: &'static str = <[u64; 2]>::SIZE;
+
+    fn new(sender: u64, number: u64) -> Self {
+        Packet16(Packet::new(sender, number))
+    }
+
+    fn open(&self) -> Option<(u64, u64)> {
+        self.0.open()
     }
 }
 
@@ -60,38 +78,23 @@ impl Packet for Packet16 {
 impl Packet16 {
     /// A torn packet: this one's tag with the check word of another.
     pub(crate) fn with_check_of(self, other: &Packet16) -> Self {
-        Packet16 {
-            check: other.check,
-            ..self
-        }
+        Packet16([self.0[0], other.0[1]])
     }
 }
 
 /// A packet of 64 bytes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub struct Packet64 {
-    tag: u64,
-    checks: [u64; 7],
-}
+pub struct Packet64(pub(crate) [u64; 8]);
 
 impl Packet for Packet64 {
-    const SIZE: &'static str = "64B";
+    const SIZE: &'static str = <[u64; 8]>::SIZE;
 
     fn new(sender: u64, number: u64) -> Self {
-        let tag = tag(sender, number);
-        Packet64 {
-            tag,
-            checks: [check(tag); 7],
-        }
+        Packet64(Packet::new(sender, number))
     }
 
     fn open(&self) -> Option<(u64, u64)> {
-        let expected = check(self.tag);
-        let difference = self
-            .checks
-            .iter()
-            .fold(0, |difference, word| difference | (word ^ expected));
-        (difference == 0).then(|| untag(self.tag))
+        self.0.open()
     }
 }
 
@@ -166,12 +169,14 @@ mod tests {
     fn a_damaged_packet_is_noticed() {
         assert_eq!(Packet16::new(3, 77).open(), Some((3, 77)));
         assert_eq!(Packet64::new(3, 77).open(), Some((3, 77)));
-        let mut small = Packet16::new(3, 77);
-        small.tag ^= 1;
-        assert_eq!(small.open(), None);
-        for word in 0..7 {
+        for word in 0..2 {
+            let mut small = Packet16::new(3, 77);
+            small.0[word] ^= 1;
+            assert_eq!(small.open(), None);
+        }
+        for word in 0..8 {
             let mut large = Packet64::new(3, 77);
-            large.checks[word] ^= 1 << 40;
+            large.0[word] ^= 1 << 40;
             assert_eq!(large.open(), None);
         }
     }

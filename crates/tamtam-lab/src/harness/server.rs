@@ -7,6 +7,7 @@
 use std::any::Any;
 use std::env;
 use std::io::{self, BufRead, BufReader, Write};
+use std::iter;
 use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
 use std::sync::OnceLock;
 use std::thread;
@@ -23,7 +24,7 @@ const READY: &str = "serving ";
 /// What a server is asked for.
 const USAGE: &str = "usage";
 
-/// The environment variable that names the contender whose server a test is to be.
+/// The environment variable that names the contender whose server a test is to be, and after a space the part.
 const SERVE: &str = "TAMTAM_LAB_SERVE";
 
 /// How long a server may take to end before it is ended.
@@ -50,9 +51,12 @@ impl Serving {
     }
 }
 
-/// Serves until the input ends.
-pub(crate) fn serve(contender: &dyn Contender) -> Result<(), Failure> {
-    let serving = contender.serve()?;
+/// Serves until the input ends: all that the contender has one server for, or a part of what it takes part in.
+pub(crate) fn serve(contender: &dyn Contender, part: Option<&str>) -> Result<(), Failure> {
+    let serving = match part {
+        Some(part) => contender.serve_part(part)?,
+        None => contender.serve()?,
+    };
     let mut out = io::stdout();
     // On a line of its own, whatever was written before.
     write!(out, "\n{READY}{}\n", serving.address)?;
@@ -83,12 +87,16 @@ pub fn serve_by_test(name: &'static str) {
 /// # Panics
 /// The server cannot be started.
 pub fn serve_if_asked(contenders: &[&dyn Contender]) {
-    let Ok(name) = env::var(SERVE) else { return };
+    let Ok(words) = env::var(SERVE) else { return };
+    let (name, part) = match words.split_once(' ') {
+        Some((name, part)) => (name, Some(part)),
+        None => (&*words, None),
+    };
     let contender = contenders
         .iter()
         .find(|contender| contender.card().name == name);
     let contender = contender.expect("a contender asked for its own server");
-    if let Err(failure) = serve(*contender) {
+    if let Err(failure) = serve(*contender, part) {
         panic!("{name}: {failure}");
     }
     std::process::exit(0);
@@ -110,7 +118,18 @@ impl ServerProcess {
     /// # Errors
     /// It cannot be started, or it ends before it serves; why, it says itself on the standard error.
     pub fn start(name: &str) -> Result<Self, Failure> {
-        let mut command = Self::command(name)?;
+        Self::start_by(Self::command(name)?)
+    }
+
+    /// The same for one `part` of what the contender takes part in: see [`Contender::serve_part`].
+    ///
+    /// # Errors
+    /// As [`start`](Self::start).
+    pub fn start_part(name: &str, part: &str) -> Result<Self, Failure> {
+        Self::start_by(Self::command_of(name, Some(part))?)
+    }
+
+    fn start_by(mut command: Command) -> Result<Self, Failure> {
         // Ctrl-C is for the lab alone: a server that it ended could not tidy up.
         #[cfg(unix)]
         std::os::unix::process::CommandExt::process_group(&mut command, 0);
@@ -137,12 +156,17 @@ impl ServerProcess {
     /// # Errors
     /// The system does not say where the program is.
     pub fn command(name: &str) -> Result<Command, Failure> {
+        Self::command_of(name, None)
+    }
+
+    fn command_of(name: &str, part: Option<&str>) -> Result<Command, Failure> {
         let mut command = Command::new(env::current_exe()?);
+        let words = iter::once(name).chain(part);
         match TEST.get() {
-            None => command.args(["contender", COMMAND, name]),
+            None => command.args(["contender", COMMAND]).args(words),
             Some(test) => command
                 .args([test, "--exact", "--nocapture", "--test-threads=1"])
-                .env(SERVE, name),
+                .env(SERVE, words.collect::<Vec<_>>().join(" ")),
         };
         Ok(command)
     }
@@ -151,6 +175,11 @@ impl ServerProcess {
     #[must_use]
     pub fn address(&self) -> &str {
         &self.address
+    }
+
+    /// What it and this process have used of the machine so far; `None` where the system does not tell.
+    pub(crate) fn usage_with_this(&mut self) -> Option<Usage> {
+        Some(Usage::of_process()? + self.usage()?)
     }
 
     /// What it has used of the machine so far; `None` where the system does not tell.

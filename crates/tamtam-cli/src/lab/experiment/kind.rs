@@ -26,11 +26,13 @@ const BATCHED: &[&str] = &[
     "mpsc-recv-many",
     "mpsc-bounded-recv-many",
     "spsc-batches",
+    "ipc-channel-batches",
     "kanal-drain",
     "kanal-drain-unbounded",
     "rtrb-chunks",
     "mutex-swap",
     "mutex-swap-unbounded",
+    "unix-stream-batches",
 ];
 
 /// The end of the names of contenders without a limit.

@@ -96,7 +96,7 @@ pub(in crate::lab) const EXPERIMENTS: &[Experiment] = &[
     Experiment {
         name: "property",
         heading: "The latest value, read by all",
-        about: "the latest value, read by itself and while another thread sets it without pause",
+        about: "the latest value, read by itself and while another thread or process sets it without pause",
         operation: "a get",
         source: "articles A and B, 2013",
         main_variants: &["10000/1core/get", "10000/2cores/get-writer"],

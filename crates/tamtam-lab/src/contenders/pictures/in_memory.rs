@@ -1,13 +1,15 @@
-//! Frames in memory that both processes share, of a slider that is a property, and of one whose every move is queued.
+//! Frames in memory that both processes share, of a slider that is a property, and of one whose every move is queued. The property by itself, too.
 
 use std::thread;
 
 use tamtam_ipc::{Property, Receiver, Sender, channel};
 
 use super::newest::SharedFrames;
+use super::value_in_memory::{self, ValueInMemory};
 use crate::contenders::VERSION;
 use crate::contenders::shared_memory::{self, unavailable};
 use crate::pictures::{self, Look, Pictures, Sharpener, Slider, Window};
+use crate::property;
 use crate::{Card, Contender, Failure, Measure, ServerProcess, Serving};
 
 /// Frames in shared memory.
@@ -27,7 +29,7 @@ enum Way {
 
 pub(super) const BY_PROPERTY: InMemory = InMemory {
     name: "ipc-property",
-    about: "a slider that is a property in shared memory, and the newest frame there",
+    about: "a property in memory that two processes share; in frames the slider, beside the newest frame",
     way: Way::Property,
 };
 
@@ -51,7 +53,21 @@ impl Contender for InMemory {
     }
 
     fn measures(&self) -> Vec<Measure> {
-        pictures::measures(*self)
+        let mut measures = pictures::measures(*self);
+        if let Way::Property = self.way {
+            measures.extend(property::between_processes(ValueInMemory(self.name)));
+        }
+        measures
+    }
+
+    fn serve_part(&self, part: &str) -> Result<Serving, Failure> {
+        match (self.way, part) {
+            (Way::Property, value_in_memory::WRITER) => value_in_memory::serve(),
+            _ => Err(Failure::Impossible(format!(
+                "{} has no {part:?}",
+                self.name
+            ))),
+        }
     }
 
     fn serve(&self) -> Result<Serving, Failure> {

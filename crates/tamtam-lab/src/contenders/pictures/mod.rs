@@ -3,6 +3,7 @@
 mod copied;
 mod in_memory;
 mod newest;
+mod value_in_memory;
 
 use crate::Contender;
 

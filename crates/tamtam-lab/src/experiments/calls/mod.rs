@@ -255,10 +255,10 @@ fn call_for<C: Client>(caller: &mut CallingClient<C>, limit: Duration) -> Result
 
 /// What this process and the server's have used so far.
 fn usage(server: &mut impl CallServer) -> Option<Usage> {
-    let here = Usage::of_process()?;
     if let Some(process) = server.process() {
-        return Some(here + process.usage()?);
+        return process.usage_with_this();
     }
+    let here = Usage::of_process()?;
     match server.used() {
         Some([cpu, voluntary, involuntary]) => {
             let there = Usage {

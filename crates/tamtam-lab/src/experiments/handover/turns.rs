@@ -147,10 +147,9 @@ impl<M: Message, E: End<M>> Caller<M, E> {
 
     /// What both sides have used.
     fn usage(&mut self) -> Option<Usage> {
-        let here = Usage::of_process()?;
         match &mut self.answerer {
-            OtherSide::Thread(_) => Some(here),
-            OtherSide::Process(process) => Some(here + process.usage()?),
+            OtherSide::Thread(_) => Usage::of_process(),
+            OtherSide::Process(process) => process.usage_with_this(),
         }
     }
 

@@ -250,9 +250,8 @@ fn show(
 
 /// What this process and the worker's have used so far.
 fn usage(window: &mut impl Window) -> Option<Usage> {
-    let here = Usage::of_process()?;
     match window.process() {
-        Some(process) => Some(here + process.usage()?),
-        None => Some(here),
+        Some(process) => process.usage_with_this(),
+        None => Usage::of_process(),
     }
 }

@@ -9,9 +9,12 @@
 //!
 //! A way that takes many messages at a time ([`batched`]) goes through the same variants in batches of up to 256.
 //!
+//! [`stream`] has one or four senders beside a receiver, [`processes`] a sender and a receiver in two processes.
+//!
 //! Extra `limit`: a queue bounded to 10,000 takes 10,000 messages and refuses the next, and the error returns it.
 
 pub(crate) mod flow;
+pub mod processes;
 pub mod stream;
 
 use std::sync::Arc;

@@ -24,16 +24,16 @@ use crate::{
     Placement, Queue, Variant,
 };
 
-const COUNT: u64 = 10_000_000;
+pub(super) const COUNT: u64 = 10_000_000;
 
 /// How many senders `fanin` has.
 pub const FAN_IN: u64 = 4;
 
 /// How many messages a bounded queue holds.
-const CAPACITY: usize = 10_000;
+pub const CAPACITY: usize = 10_000;
 
 /// How many messages all senders together send before the clock starts.
-const WARM_UP: u64 = 50_000;
+pub(super) const WARM_UP: u64 = 50_000;
 
 /// After so many messages a sender looks at the clock.
 const CHUNK: u64 = 256;
@@ -76,12 +76,15 @@ where
 }
 
 fn stream<P: Packet, F: Flow<P>>(flow: F) -> Measure {
-    let variant =
-        Variant::new(COUNT, Placement::TwoCores).with_extra(format!("stream-{}", P::SIZE));
-    Measure::new(EXPERIMENT, variant, move |conditions| {
+    Measure::new(EXPERIMENT, variant::<P>(), move |conditions| {
         let (sender, receiver) = flow.open(CAPACITY);
         run::<P, F>(vec![sender], receiver, conditions)
     })
+}
+
+/// The variant of one sender.
+pub(super) fn variant<P: Packet>() -> Variant {
+    Variant::new(COUNT, Placement::TwoCores).with_extra(format!("stream-{}", P::SIZE))
 }
 
 fn merged<P: Packet, F: Flow<P, Feed: Clone>>(flow: F) -> Measure {
@@ -159,6 +162,18 @@ fn run<P: Packet, F: Flow<P>>(
         ));
     }
 
+    let mut measurement = measurement(operations, elapsed, before, after);
+    measurement.metrics.extend(peak_memory());
+    Ok(measurement)
+}
+
+/// The figures of a stream.
+pub(super) fn measurement(
+    operations: u64,
+    elapsed: Duration,
+    before: Option<Usage>,
+    after: Option<Usage>,
+) -> Measurement {
     let mut metrics = vec![
         Metric::new(
             "ns_per_op",
@@ -172,25 +187,24 @@ fn run<P: Packet, F: Flow<P>>(
         ),
     ];
     metrics.extend(metrics_between(before, after, operations));
-    metrics.extend(peak_memory());
-    Ok(Measurement {
+    Measurement {
         operations,
         elapsed,
         metrics,
         note: None,
-    })
+    }
 }
 
 /// One sender with its numbers.
-struct Lane<S> {
-    sender: S,
-    lane: u64,
-    number: u64,
+pub(super) struct Lane<S> {
+    pub(super) sender: S,
+    pub(super) lane: u64,
+    pub(super) number: u64,
 }
 
 impl<S> Lane<S> {
     /// Sends `count` messages, or fewer if `limit` passes, and then the mark of the end.
-    fn send<P: Packet>(&mut self, count: u64, limit: Duration)
+    pub(super) fn send<P: Packet>(&mut self, count: u64, limit: Duration)
     where
         S: Feed<P>,
     {
@@ -207,7 +221,7 @@ impl<S> Lane<S> {
 }
 
 /// Receives until every sender has marked its end.
-fn receive_all<P: Packet>(
+pub(super) fn receive_all<P: Packet>(
     receiver: &mut impl Draw<P>,
     sequences: &mut Sequences,
 ) -> Result<(), Failure> {
