@@ -440,7 +440,8 @@ impl LinkBuilder {
 
     /// How many bytes of the messages of another side that is not [trusted](LinkBuilder::untrusted) may be [unhandled](Link::unhandled) when more is
     /// read of it: 16 MiB unless it is said. From then on it is held back by what carries the link, which is full soon, until the actors here have
-    /// gone on; other links are not. What is read at once comes on top, and so does one [frame](LinkBuilder::longest_frame).
+    /// gone on; other links are not. What is read at once comes on top, and so does one [frame](LinkBuilder::longest_frame). Where the other side is
+    /// gone meanwhile, that is heard at once, and what lies in the carrier is read; but over [two streams](crate::carrier::streams) it is heard later.
     ///
     /// Its answers are held back, too. An actor that waits in its handler for one of them, and is the one that would have to handle what is before
     /// it, would wait for ever: where an answer is awaited and nothing was handled for as long as `patience`, 30 seconds unless it is said, the link

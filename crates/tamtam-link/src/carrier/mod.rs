@@ -43,7 +43,7 @@ use tamtam_wait::seam::thread;
 use self::outlet::{Attempt, Outgoing, Outlet, Stream};
 #[cfg(unix)]
 pub use self::pipes::pipes;
-#[cfg(target_os = "linux")]
+#[cfg(unix)]
 #[doc(hidden)]
 pub use self::room::has_closed;
 #[doc(hidden)]
@@ -91,7 +91,12 @@ pub fn unix(builder: LinkBuilder, socket: UnixStream) -> io::Result<Link> {
         close,
     );
     #[cfg(not(target_os = "linux"))]
-    carry_bytes(builder, socket.try_clone()?, outlet::Socket(socket), close)
+    {
+        let asked = Arc::clone(&socket);
+        let is_gone = move || has_closed(&asked);
+        let read = socket.try_clone()?;
+        carry_bytes(builder, read, is_gone, outlet::Socket(socket), close)
+    }
 }
 
 /// A link over TCP, within this machine: what is sent is not encrypted, and no side proves which program it is.
@@ -130,10 +135,13 @@ pub fn tcp(builder: LinkBuilder, socket: TcpStream) -> io::Result<Link> {
     {
         let read = socket.try_clone()?;
         #[cfg(unix)]
-        let write = outlet::Socket(socket);
+        let (is_gone, write) = {
+            let asked = Arc::clone(&socket);
+            (move || has_closed(&asked), outlet::Socket(socket))
+        };
         #[cfg(not(unix))]
-        let write = Stream(socket.try_clone()?);
-        carry_bytes(builder, read, write, close)
+        let (is_gone, write) = (|| false, Stream(socket.try_clone()?));
+        carry_bytes(builder, read, is_gone, write, close)
     }
 }
 
@@ -162,6 +170,9 @@ fn carry_socket<S: AsFd + Send + Sync + 'static>(
 /// within 2 seconds. It ends a read and a write that wait, if it can: one that goes on waiting keeps its thread and its stream. For pipes there
 /// is [`pipes`], which keeps neither.
 ///
+/// While another side that is not trusted [is not read](LinkBuilder::most_unhandled), a read is what would tell that it is gone: over two streams that
+/// is heard when the actors here have gone on, whereas over a socket, pipes and TLS it is heard at once.
+///
 /// # Errors
 ///
 /// If the system has no thread.
@@ -171,19 +182,23 @@ pub fn streams(
     write: impl Write + Send + 'static,
     close: impl FnOnce() + Send + 'static,
 ) -> io::Result<Link> {
-    carry_bytes(builder, read, Stream(write), close)
+    carry_bytes(builder, read, || false, Stream(write), close)
 }
 
-/// A link over what reads bytes and what writes them, without descriptors.
+/// A link over what reads bytes and what writes them, without descriptors. While it may not read, it asks `is_gone` whether the other side is gone, so
+/// that no more will come than there is.
 fn carry_bytes(
     builder: LinkBuilder,
     mut read: impl Read + Send + 'static,
+    is_gone: impl FnMut() -> bool + Send + 'static,
     write: impl Outlet,
     close: impl FnOnce() + Send + 'static,
 ) -> io::Result<Link> {
     carry(
         builder,
-        move |link, inbound, room| read_all(&link, inbound, room, |bytes| read.read(bytes)),
+        move |link, inbound, room| {
+            read_all(&link, inbound, room, is_gone, |bytes| read.read(bytes));
+        },
         write,
         close,
     )
@@ -258,11 +273,14 @@ fn read_all(
     link: &Link,
     mut inbound: Inbound,
     room: &Room,
+    mut is_gone: impl FnMut() -> bool,
     mut read: impl FnMut(&mut [u8]) -> io::Result<usize>,
 ) {
     let mut portion = vec![0; PORTION];
+    let mut is_last = false;
     loop {
-        room.wait(link, || false);
+        // What is left is little, and is read whether it has room or not.
+        is_last = is_last || room.wait(link, &mut is_gone) == RoomWait::IsLast;
         match read(&mut portion) {
             Ok(0) => return link.lose("it has closed the stream"),
             Ok(count) => {

@@ -7,8 +7,8 @@ use std::sync::Arc;
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::io::Errno;
 
-use super::carry_bytes;
 use super::outlet::Outlet;
+use super::{carry_bytes, has_closed};
 use crate::link::{Link, LinkBuilder};
 
 /// A pipe that holds something less than this takes so many bytes at once without waiting (POSIX).
@@ -51,20 +51,22 @@ pub fn pipes(
     // Its other end is dropped when the link has ended.
     let (ended, open) = io::pipe()?;
     let ended = Arc::new(ended);
+    let pipe = Arc::new(std::fs::File::from(read.into()));
     let read = Ending {
-        pipe: read.into().into(),
+        pipe: Arc::clone(&pipe),
         ended: Arc::clone(&ended),
     };
     let write = Ending {
-        pipe: write.into().into(),
+        pipe: Arc::new(write.into().into()),
         ended,
     };
-    carry_bytes(builder, read, write, move || drop(open))
+    let is_gone = move || has_closed(&pipe);
+    carry_bytes(builder, read, is_gone, write, move || drop(open))
 }
 
 /// A pipe, and that which ends waiting for it.
 struct Ending {
-    pipe: std::fs::File,
+    pipe: Arc<std::fs::File>,
     ended: Arc<PipeReader>,
 }
 
@@ -87,10 +89,10 @@ impl Ending {
     fn when_ready(
         &mut self,
         what: PollFlags,
-        mut act: impl FnMut(&mut std::fs::File) -> io::Result<usize>,
+        mut act: impl FnMut(&mut &std::fs::File) -> io::Result<usize>,
     ) -> io::Result<Option<usize>> {
         while self.wait(what)? {
-            match act(&mut self.pipe) {
+            match act(&mut &*self.pipe) {
                 Err(error) if error.kind() == io::ErrorKind::WouldBlock => {}
                 done => return done.map(Some),
             }
@@ -130,6 +132,6 @@ impl Outlet for Ending {
         if pipe[0].revents() != PollFlags::OUT {
             return Err(io::ErrorKind::WouldBlock.into());
         }
-        self.pipe.write(bytes)
+        (&*self.pipe).write(bytes)
     }
 }

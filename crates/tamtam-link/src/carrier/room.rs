@@ -1,10 +1,10 @@
 //! Where the thread that reads waits while too much of what a side has sent that is not trusted waits for actors.
 
-#[cfg(target_os = "linux")]
+#[cfg(unix)]
 use std::os::fd::AsFd;
 use std::time::{Duration, Instant};
 
-#[cfg(target_os = "linux")]
+#[cfg(unix)]
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use tamtam_wait::seam::atomic::{AtomicBool, Ordering};
 use tamtam_wait::seam::{Condvar, Mutex, model_fence};
@@ -26,11 +26,17 @@ pub enum RoomWait {
     IsOver,
 }
 
-/// Whether the other side has closed this socket, so that no more than lies in it will come.
-#[cfg(target_os = "linux")]
+/// Whether the other side has closed this socket or pipe, so that no more than lies in it will come. Where the system is not Linux, a socket of which
+/// it has closed only its own direction looks open.
+#[cfg(unix)]
 #[doc(hidden)]
-pub fn has_closed(socket: impl AsFd) -> bool {
-    let mut closed = [PollFd::new(&socket, PollFlags::RDHUP)];
+pub fn has_closed(stream: impl AsFd) -> bool {
+    // The end of a pipe, and of both directions of a socket, is told without being asked for.
+    #[cfg(target_os = "linux")]
+    let asked = PollFlags::RDHUP;
+    #[cfg(not(target_os = "linux"))]
+    let asked = PollFlags::empty();
+    let mut closed = [PollFd::new(&stream, asked)];
     matches!(poll(&mut closed, Some(&Timespec::default())), Ok(1))
 }
 

@@ -21,7 +21,10 @@ use self::failure::{failure, invalid};
 use self::halves::{Ciphertext, Decrypting, Encrypting, Ending, Line};
 use self::handshake::Handshake;
 pub use self::identity::{Authorities, Identity, PeerCertificate};
-use crate::carrier::streams;
+use crate::carrier::carry_bytes;
+#[cfg(unix)]
+use crate::carrier::has_closed;
+use crate::carrier::outlet::Stream;
 use crate::link::{Link, LinkBuilder};
 
 /// What both sides say that they speak under TLS, so that a certificate for something else leads nowhere.
@@ -245,13 +248,21 @@ impl TlsConnection {
             ciphertext: self.ciphertext,
         };
         let cut = Arc::clone(&self.line);
+        #[cfg(unix)]
+        let is_gone = {
+            let line = Arc::clone(&self.line);
+            move || has_closed(&line.socket)
+        };
+        #[cfg(not(unix))]
+        let is_gone = || false;
         let write = Encrypting {
             line: self.line,
             _ending: self.ending,
         };
-        streams(builder, read, write, move || {
+        let close = move || {
             let _ = cut.socket.shutdown(Shutdown::Both);
-        })
+        };
+        carry_bytes(builder, read, is_gone, Stream(write), close)
     }
 }
 
