@@ -574,16 +574,22 @@ impl Inbound {
         for given in self.given.drain(..) {
             let link = Arc::downgrade(&self.core);
             let (number, count, generation) = (given.number, given.count, self.generation);
+            if count > 0 {
+                let link = Weak::clone(&link);
+                given.actor.receipt(Box::new(move || {
+                    if let Some(core) = Weak::upgrade(&link) {
+                        core.confirm(number, generation, count);
+                    }
+                }));
+            }
             let unhandled = given.unhandled;
-            given.actor.receipt(Box::new(move || {
-                let Some(core) = Weak::upgrade(&link) else {
-                    return;
-                };
-                if count > 0 {
-                    core.confirm(number, generation, count);
-                }
-                core.handled(unhandled);
-            }));
+            if unhandled > 0 {
+                given.actor.when_gone(Box::new(move || {
+                    if let Some(core) = Weak::upgrade(&link) {
+                        core.handled(unhandled);
+                    }
+                }));
+            }
         }
     }
 

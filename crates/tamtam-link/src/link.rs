@@ -320,8 +320,9 @@ impl Link {
     /// How many bytes of messages have come of another side that is not [trusted](LinkBuilder::untrusted), and wait in mailboxes or are being
     /// handled; 64 count for each message beside its own. Always 0 of one that is trusted.
     ///
-    /// What carries the link stops reading where that is [too much](LinkBuilder::most_unhandled), and is woken when it has become less. A mailbox out of which messages do not
-    /// come in the order in which they came does not count.
+    /// What carries the link stops reading where that is [too much](LinkBuilder::most_unhandled), and is woken when it has become less. Of an actor
+    /// whose messages overtake each other, or that can be replaced, those count that wait in the mailbox; one that replaces an older one counts beside it
+    /// until both have gone.
     #[must_use]
     pub fn unhandled(&self) -> usize {
         let untrusted = self.core.untrusted.as_ref();

@@ -179,6 +179,14 @@ impl<M> Address<M> {
         }
     }
 
+    /// See [`Recipient::when_gone`].
+    pub(crate) fn when_gone(&self, then: Receipt) {
+        match &self.way {
+            Way::Here(held) => held.0.when_gone(then),
+            Way::Through(recipient) => recipient.when_gone(then),
+        }
+    }
+
     /// See [`Recipient::push_receipt`].
     pub(crate) fn push_receipt(&self, receipt: Receipt) {
         match &self.way {

@@ -10,6 +10,8 @@ use super::{Address, Way};
 use crate::cell::{AnyActor, Door};
 use crate::error::TellError;
 use crate::id::ActorId;
+#[cfg(feature = "serde")]
+use crate::mailbox::Receipt;
 use crate::mailbox::{Level, Loss, Reserved, WhenNoRoom};
 use crate::reply::AskedBy;
 use crate::task::ThreadWait;
@@ -125,5 +127,10 @@ impl<M: Send + 'static, const COUNTED: bool> Recipient<M> for Noting<M, COUNTED>
 
     fn name(&self) -> Option<Arc<str>> {
         self.0.name()
+    }
+
+    #[cfg(feature = "serde")]
+    fn when_gone(&self, then: Receipt) {
+        Recipient::when_gone(&self.0, then);
     }
 }

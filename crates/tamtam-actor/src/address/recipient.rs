@@ -158,6 +158,13 @@ pub(crate) trait Recipient<M> {
         tamtam_wait::contain(receipt);
     }
 
+    /// Sees to it that this is called when all that was sent before on this thread has left the mailbox: see
+    /// [`Exported::when_gone`](crate::link::Exported::when_gone).
+    #[cfg(feature = "serde")]
+    fn when_gone(&self, then: Receipt) {
+        self.push_receipt(then);
+    }
+
     /// Whether the actor has no turn and none is due.
     #[cfg(feature = "serde")]
     fn is_idle(&self) -> bool {
@@ -254,6 +261,11 @@ impl<M: Send + 'static, const COUNTED: bool> Recipient<M> for Held<M, COUNTED> {
     #[cfg(feature = "serde")]
     fn push_receipt(&self, receipt: Receipt) {
         self.0.push_receipt(receipt);
+    }
+
+    #[cfg(feature = "serde")]
+    fn when_gone(&self, then: Receipt) {
+        self.0.when_gone(then);
     }
 
     #[cfg(feature = "serde")]
@@ -363,6 +375,11 @@ where
     #[cfg(feature = "serde")]
     fn push_receipt(&self, receipt: Receipt) {
         self.inner.push_receipt(receipt);
+    }
+
+    #[cfg(feature = "serde")]
+    fn when_gone(&self, then: Receipt) {
+        self.inner.when_gone(then);
     }
 
     #[cfg(feature = "serde")]

@@ -389,18 +389,32 @@ impl<M> Cell<M> {
     /// order in which they went in, it is called when they are in.
     #[cfg(feature = "serde")]
     pub(crate) fn push_receipt(self: &Arc<Self>, receipt: crate::mailbox::Receipt) {
-        let is_in_order = match self.special.as_ref().map(|special| &special.store) {
-            _ if self.downstream().is_some() => false,
-            None | Some(Store::Queue) => true,
-            Some(Store::Limited(limited)) => limited.is_in_line(),
-            Some(Store::Upstream(_)) => false,
-        };
-        if !is_in_order {
+        if !self.is_in_order() {
             tamtam_wait::contain(receipt);
             return;
         }
         let woken = self.tail.push_receipt(receipt);
         self.sent(woken);
+    }
+
+    /// Sees to it that this is called when all that was put into the mailbox before has left it, in whatever order.
+    #[cfg(feature = "serde")]
+    pub(crate) fn when_gone(self: &Arc<Self>, then: crate::mailbox::Receipt) {
+        match self.limited() {
+            Some(limited) if !self.is_in_order() => limited.when_gone(then),
+            _ => self.push_receipt(then),
+        }
+    }
+
+    /// Whether messages are handled in the order in which they went in, and taken out by this cell's own turn.
+    #[cfg(feature = "serde")]
+    fn is_in_order(&self) -> bool {
+        match self.special.as_ref().map(|special| &special.store) {
+            _ if self.downstream().is_some() => false,
+            None | Some(Store::Queue) => true,
+            Some(Store::Limited(limited)) => limited.is_in_line(),
+            Some(Store::Upstream(_)) => false,
+        }
     }
 
     /// Whether the actor has no turn and none is due, or has ended.

@@ -186,6 +186,10 @@ pub trait Exported: Any + Send + Sync {
     /// which they went in, or the actor can be replaced, it is called when they are in.
     fn receipt(&self, then: Box<dyn FnOnce() + Send>);
 
+    /// Calls this when all that the actor was given before on this thread has left its mailbox: as a [receipt](Exported::receipt), and where there is none
+    /// for it when it was taken out, replaced or lost.
+    fn when_gone(&self, then: Box<dyn FnOnce() + Send>);
+
     /// Whether the actor is done with all that it was given, as far as this thread can see.
     fn is_idle(&self) -> bool;
 
@@ -483,6 +487,10 @@ impl<M: DeserializeOwned + Send + 'static> Exported for Export<M> {
 
     fn receipt(&self, then: Box<dyn FnOnce() + Send>) {
         self.0.push_receipt(then);
+    }
+
+    fn when_gone(&self, then: Box<dyn FnOnce() + Send>) {
+        self.0.when_gone(then);
     }
 
     fn is_idle(&self) -> bool {

@@ -63,6 +63,10 @@ pub(crate) trait LimitedMailbox<M>: Send + Sync {
     #[cfg(feature = "serde")]
     fn is_in_line(&self) -> bool;
 
+    /// Sees to it that this is called when all messages that are in have left: taken out, or dropped for others.
+    #[cfg(feature = "serde")]
+    fn when_gone(&self, then: super::Receipt);
+
     fn push(&self, message: M) -> Pushed<M>;
 
     /// As `push`, but puts a message in where it would fail: the limit is exceeded, and its sender muted.
@@ -165,6 +169,12 @@ struct Places<M> {
     high_water: usize,
     /// Actors that have sent more than there was room for.
     muted: MutedSenders,
+    /// So many messages were ever put in.
+    #[cfg(feature = "serde")]
+    appended: u64,
+    /// For those before so many.
+    #[cfg(feature = "serde")]
+    receipts: super::receipt::Receipts,
 }
 
 enum Messages<M> {
@@ -296,8 +306,32 @@ impl<M> Places<M> {
         self.muted.keep(mute)
     }
 
+    /// How many messages came before the oldest one that is there.
+    #[cfg(feature = "serde")]
+    fn oldest(&self) -> Option<u64> {
+        match &self.messages {
+            Messages::InLine(line) if line.is_empty() => None,
+            Messages::InLine(line) => Some(self.appended - line.len() as u64),
+            Messages::Sorted(sorted) => sorted.oldest(),
+        }
+    }
+
+    /// The receipts for what has left, to be dropped without the lock.
+    #[cfg(feature = "serde")]
+    fn due(&mut self) -> super::receipt::Receipts {
+        if self.receipts.is_empty() {
+            return Default::default();
+        }
+        let oldest = self.oldest().unwrap_or(u64::MAX);
+        self.receipts.due(oldest)
+    }
+
     /// Whether the receiver has to be woken.
     fn append(&mut self, letter: Letter<M>) -> bool {
+        #[cfg(feature = "serde")]
+        {
+            self.appended += 1;
+        }
         self.messages.append(letter);
         self.high_water = self.high_water.max(self.messages.len());
         !core::mem::replace(&mut self.awake, true)
@@ -346,6 +380,8 @@ pub(crate) struct Took<M> {
     taken: Option<Taken<M>>,
     unmuted: MutedSenders,
     memory: Option<Memory<M>>,
+    #[cfg(feature = "serde")]
+    due: super::receipt::Receipts,
 }
 
 impl<M> Took<M> {
@@ -400,6 +436,10 @@ impl<M: Send + 'static> Limited<M> {
                 reserved: 0,
                 high_water: 0,
                 muted: MutedSenders::default(),
+                #[cfg(feature = "serde")]
+                appended: 0,
+                #[cfg(feature = "serde")]
+                receipts: Default::default(),
             }),
             limit: limit.max(1),
             overflow,
@@ -561,6 +601,18 @@ impl<M: Send + 'static> LimitedMailbox<M> for Limited<M> {
         self.sorting.is_none()
     }
 
+    #[cfg(feature = "serde")]
+    fn when_gone(&self, then: super::Receipt) {
+        let mut queue = self.queue.lock();
+        if queue.messages.len() != 0 {
+            let before = queue.appended;
+            queue.receipts.keep(before, then);
+            return;
+        }
+        drop(queue);
+        contain(then);
+    }
+
     fn push(&self, message: M) -> Pushed<M> {
         self.settle(self.label(message), RoomHeld::None).into()
     }
@@ -679,12 +731,16 @@ impl<M: Send + 'static> LimitedMailbox<M> for Limited<M> {
             taken,
             unmuted: queue.unmuted(self.limit),
             memory,
+            #[cfg(feature = "serde")]
+            due: queue.due(),
         }
     }
 
     fn finish(&self, took: Took<M>) -> Option<M> {
         drop(took.unmuted);
         drop(took.memory);
+        #[cfg(feature = "serde")]
+        drop(took.due);
         let message = took.taken?.into_inner();
         self.tell_of_room();
         Some(message)

@@ -4,8 +4,11 @@
 //! wants the next message, so those before it were handled, or have made the actor panic, or were lost with the mailbox. What is to be
 //! called lies here, under the address of the node: a node keeps its size, and a receiver that meets a node without a message
 //! looks here only if there is a receipt at all.
+//!
+//! Where messages overtake each other, or others take them out than the actor itself, [`Receipts`] lie beside the messages, and are due when those
+//! have gone.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, VecDeque};
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Mutex, PoisonError};
 
@@ -46,5 +49,34 @@ pub(super) fn reached(node: usize) {
     };
     if let Some(receipt) = receipt {
         contain(receipt);
+    }
+}
+
+/// Receipts of a mailbox whose messages have stamps that rise. Those that are never due, since the mailbox is dropped, are called then.
+#[derive(Default)]
+pub(super) struct Receipts(VecDeque<(u64, Receipt)>);
+
+impl Receipts {
+    /// Keeps one that is due when all messages with lower stamps than this have gone. The stamp is none lower than that of the one before.
+    pub(super) fn keep(&mut self, stamp: u64, receipt: Receipt) {
+        self.0.push_back((stamp, receipt));
+    }
+
+    pub(super) fn is_empty(&self) -> bool {
+        self.0.is_empty()
+    }
+
+    /// Takes out what is due when the oldest message has this stamp.
+    pub(super) fn due(&mut self, oldest: u64) -> Receipts {
+        let count = self.0.partition_point(|(stamp, _)| *stamp <= oldest);
+        Receipts(self.0.drain(..count).collect())
+    }
+}
+
+impl Drop for Receipts {
+    fn drop(&mut self) {
+        for (_, receipt) in self.0.drain(..) {
+            contain(receipt);
+        }
     }
 }

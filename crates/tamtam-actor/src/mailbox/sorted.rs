@@ -33,6 +33,10 @@ pub(crate) trait SortedMailbox<M>: Send {
     /// lowest lane, the oldest or the newest.
     fn make_room(&mut self, priority: u8, newest: bool) -> Option<Entry<M>>;
 
+    /// The stamp of the oldest message. Stamps are given from 0 on, in the order in which messages come.
+    #[cfg(feature = "serde")]
+    fn oldest(&self) -> Option<u64>;
+
     /// Memory of a rush that is over, to be dropped without a lock.
     fn spare(&mut self) -> Option<Box<dyn SortedMailbox<M>>>;
 }
@@ -250,6 +254,12 @@ impl<M: Send + 'static> SortedMailbox<M> for Sorted<M> {
             return None;
         }
         self.take_from(index, newest)
+    }
+
+    #[cfg(feature = "serde")]
+    fn oldest(&self) -> Option<u64> {
+        let fronts = self.lanes.iter().filter_map(|lane| lane.entries.front());
+        fronts.map(|entry| entry.stamp).min()
     }
 
     fn spare(&mut self) -> Option<Box<dyn SortedMailbox<M>>> {

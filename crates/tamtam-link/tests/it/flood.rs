@@ -4,12 +4,14 @@
 use std::io::Write;
 use std::net::{TcpListener, TcpStream};
 use std::os::unix::net::UnixStream;
-use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Arc, mpsc};
 use std::thread;
 use std::time::Duration;
 
-use tamtam_actor::{Address, AskError, EndReason, Pool, Reply};
+use tamtam_actor::{
+    Actor, Address, AskError, Context, EndReason, Overflow, Pool, Reply, Supervision,
+};
 use tamtam_link::{Link, LinkBuilder, LinkEnd, carrier};
 
 use crate::suite::{LONG, until};
@@ -68,6 +70,16 @@ fn said(pool: &Pool) -> (Vec<u8>, impl Fn(usize) -> Vec<u8> + use<>) {
     (hello, message)
 }
 
+/// How many messages were written when the flood comes to rest, or to its end.
+fn at_rest(written: &AtomicUsize) -> usize {
+    let mut before = 0;
+    while before != written.load(Ordering::SeqCst) {
+        before = written.load(Ordering::SeqCst);
+        thread::sleep(Duration::from_millis(100));
+    }
+    before
+}
+
 #[test]
 fn what_it_has_sent_and_is_not_handled_is_bounded_and_other_links_go_on() {
     for (name, meet) in CARRIERS {
@@ -105,12 +117,7 @@ fn what_it_has_sent_and_is_not_handled_is_bounded_and_other_links_go_on() {
             }
         });
         until("no more is read", || !link.has_room());
-        // The flood comes to rest, or to its end.
-        let mut before = 0;
-        while before != written.load(Ordering::SeqCst) {
-            before = written.load(Ordering::SeqCst);
-            thread::sleep(Duration::from_millis(100));
-        }
+        let before = at_rest(&written);
         let most = (MOST + IN_CARRIER) / BYTES;
         assert!(before < most.min(MESSAGES), "{before} messages were taken");
 
@@ -211,4 +218,136 @@ fn the_end_of_one_that_is_held_back_is_heard_at_once() {
     ));
     assert!(matches!(link.ended(), Some(LinkEnd::Lost(_))));
     drop(let_go);
+}
+
+/// It is done with no message before it is let go.
+#[derive(Clone, Default)]
+struct Slow {
+    goes: Arc<AtomicBool>,
+    done: Arc<AtomicUsize>,
+}
+
+impl Actor for Slow {
+    type Message = (u64, Vec<u8>);
+
+    fn handle(&mut self, _: Self::Message, _: &mut Context<Self>) {
+        while !self.goes.load(Ordering::SeqCst) {
+            thread::sleep(Duration::from_millis(1));
+        }
+        self.done.fetch_add(1, Ordering::SeqCst);
+    }
+}
+
+/// A mailbox of each kind; and whether each message that comes is handled.
+type Spawn = fn(&Pool, Slow) -> Address<(u64, Vec<u8>)>;
+
+const MAILBOXES: &[(&str, Spawn, bool)] = &[
+    ("in order", |pool, slow| pool.spawn(slow), true),
+    (
+        "with priorities",
+        |pool, slow| {
+            let spawner = pool.spawner();
+            let by_number = |(number, _): &(u64, Vec<u8>)| (number % 3) as u8;
+            spawner.priorities(by_number).spawn(slow)
+        },
+        true,
+    ),
+    (
+        "with a key for each message",
+        |pool, slow| {
+            let spawner = pool.spawner();
+            let number = |(number, _): &(u64, Vec<u8>)| *number;
+            spawner.latest_by(number).spawn(slow)
+        },
+        true,
+    ),
+    (
+        "with one key for all messages",
+        |pool, slow| {
+            let spawner = pool.spawner();
+            spawner.latest_by(|_: &(u64, Vec<u8>)| 0).spawn(slow)
+        },
+        false,
+    ),
+    (
+        "of which the oldest are dropped",
+        |pool, slow| {
+            let spawner = pool.spawner();
+            let limited = spawner.limited(1_000, Overflow::DropOldest);
+            limited.spawn(slow)
+        },
+        false,
+    ),
+    (
+        "of one that is begun again",
+        |pool, slow| {
+            let mut tree = Supervision::new(Default::default());
+            let child = tree.child("slow", pool.spawner(), move |_| slow.clone());
+            // It is there for as long as the pool.
+            std::mem::forget(tree.start(pool.spawner()));
+            child
+        },
+        true,
+    ),
+    (
+        "of one that can be replaced",
+        |pool, slow| {
+            let spawner = pool.spawner().replaceable();
+            spawner.spawn_with(move |_| slow.clone())
+        },
+        true,
+    ),
+    (
+        "of one that can be replaced, with priorities",
+        |pool, slow| {
+            let spawner = pool.spawner().replaceable();
+            let by_number = |(number, _): &(u64, Vec<u8>)| (number % 3) as u8;
+            let spawner = spawner.priorities(by_number);
+            spawner.spawn_with(move |_| slow.clone())
+        },
+        true,
+    ),
+];
+
+/// So many messages are more than may wait, and what lies in the carrier.
+const FLOOD: usize = 20_000;
+
+#[test]
+fn what_waits_is_bounded_in_each_kind_of_mailbox() {
+    for (name, spawn, is_all_handled) in MAILBOXES {
+        println!("a mailbox {name}");
+        let pool = Pool::with_threads(1);
+        let slow = Slow::default();
+        let actor = spawn(&pool, slow.clone());
+        let (here, mut there) = UnixStream::pair().unwrap();
+        let builder = Link::builder().untrusted().root(&actor);
+        let link = carrier::unix(builder.most_unhandled(MOST, LONG), here).unwrap();
+        let written = Arc::new(AtomicUsize::new(0));
+        let (hello, message) = said(&pool);
+        let flood = thread::spawn({
+            let written = Arc::clone(&written);
+            move || {
+                there.write_all(&hello).unwrap();
+                for number in 0..FLOOD {
+                    there.write_all(&message(number)).unwrap();
+                    written.fetch_add(1, Ordering::SeqCst);
+                }
+                there
+            }
+        });
+        until("it has begun", || written.load(Ordering::SeqCst) > 0);
+        let before = at_rest(&written);
+        let most = (MOST + IN_CARRIER) / BYTES;
+        // First, since a pool waits for its handlers if this fails.
+        slow.goes.store(true, Ordering::SeqCst);
+        assert!(before < most, "{name}: {before} messages were taken");
+        let there = flood.join().unwrap();
+        until("all has gone", || link.unhandled() == 0);
+        if *is_all_handled {
+            let done = || slow.done.load(Ordering::SeqCst);
+            until("all is handled", || done() == FLOOD);
+        }
+        drop(there);
+        until("the end is heard", || link.ended().is_some());
+    }
 }
