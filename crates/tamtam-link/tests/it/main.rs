@@ -7,6 +7,7 @@ mod direct;
 mod fate;
 mod flood;
 mod greeting;
+mod held_back;
 mod hostile;
 #[cfg(feature = "json")]
 mod json;

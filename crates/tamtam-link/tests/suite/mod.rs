@@ -20,29 +20,10 @@ pub(crate) type Pair = fn(LinkBuilder, LinkBuilder) -> (Link, Link);
 
 /// Does something over each carrier.
 fn on_each(test: impl Fn(Pair)) {
-    on_each_but(&[], test);
-}
-
-fn on_each_but(without: &[&str], test: impl Fn(Pair)) {
     for (name, pair) in carriers::ALL {
-        if without.contains(name) {
-            continue;
-        }
         println!("over {name}");
         test(*pair);
     }
-}
-
-/// Does something over each carrier that tells of its end while it is not read. Two streams of bytes have nothing to be asked by, and what carries the link
-/// of a process ends with the process, of which other tests kill one.
-fn on_each_that_can_be_asked(test: impl Fn(Pair)) {
-    const OTHERS: &[&str] = &[
-        "streams",
-        "shared memory",
-        "shared memory of 4 KiB",
-        "the socket of a process",
-    ];
-    on_each_but(OTHERS, test);
 }
 
 /// What takes longer never comes.

@@ -7,7 +7,7 @@ use tamtam_link::{Link, LinkEnd};
 
 use super::messages::{Count, counter};
 use super::partners::{Bond, Partner};
-use super::{LONG, on_each, on_each_that_can_be_asked, until};
+use super::{on_each, until};
 
 #[test]
 fn it_may_not_stop_an_actor_nor_link_its_own_with_one() {
@@ -98,32 +98,5 @@ fn what_it_has_sent_counts_until_an_actor_is_done_with_it() {
         until("it is done with both", || there.unhandled() == 0);
         drop(answer);
         here.close();
-    });
-}
-
-/// No actor takes what it has sent, so that no more of it is read.
-#[test]
-fn its_end_is_heard_while_it_is_held_back() {
-    on_each_that_can_be_asked(|pair| {
-        const MOST: usize = 16 << 10;
-        let pool = Pool::with_threads(1);
-        let (go, gate) = mpsc::channel::<()>();
-        let slow = pool.spawn_fn(move |_: Vec<u8>, _| {
-            let _ = gate.recv();
-        });
-        let builder = Link::builder().untrusted().most_unhandled(MOST, LONG);
-        let (here, there) = pair(Link::builder(), builder.root(&slow));
-        let far = here.root::<Vec<u8>>();
-        for _ in 0..2 * MOST / 1_000 {
-            far.tell(vec![1; 1_000]).unwrap();
-        }
-        until("no more is read", || !there.has_room());
-        // More of it lies in the carrier.
-        for _ in 0..16 {
-            far.tell(vec![1; 1_000]).unwrap();
-        }
-        here.close();
-        until("its end is heard", || there.ended().is_some());
-        drop(go);
     });
 }
