@@ -273,7 +273,7 @@ fn usage(server: &mut impl CallServer) -> Option<Usage> {
 }
 
 /// What this process has used so far, as [`CallServer::used`] says it.
-#[cfg(feature = "contenders")]
+#[cfg(all(feature = "contenders", target_os = "linux"))]
 pub(crate) fn used() -> Option<[u64; 3]> {
     let used = Usage::of_process()?;
     let cpu = u64::try_from(used.cpu.as_nanos()).ok()?;
