@@ -9,12 +9,14 @@ use std::thread;
 
 use tamtam_ipc::{Plain, Receiver, Sender, Slot, Wait, channel};
 
-use self::memory_stream::Taking;
 use super::shared_memory::{self, unavailable};
 use super::{VERSION, standard};
 use crate::post::processes::{self as streams, ProcessQueue};
 use crate::processes::{self, ProcessHandover};
-use crate::{Card, Contender, End, Failure, Measure, PrivateFolder, ServerProcess, Serving, Turn};
+use crate::{
+    Card, Contender, End, Failure, Measure, Packet, Post, PrivateFolder, Retrieve, RetrieveMany,
+    ServerProcess, Serving, Turn,
+};
 
 pub(super) const ALL: &[&dyn Contender] = &[
     &SlotsApart,
@@ -26,6 +28,27 @@ pub(super) const ALL: &[&dyn Contender] = &[
     &Socket,
     &SocketBatches,
 ];
+
+/// How the receiver of a stream takes its messages.
+#[derive(Debug, Clone, Copy)]
+enum Taking {
+    Singly,
+    Many,
+}
+
+impl Taking {
+    /// The server's side of a stream.
+    fn receive_all<P: Packet>(
+        self,
+        packets: impl Retrieve<P> + RetrieveMany<P>,
+        counts: impl Post<Turn>,
+    ) {
+        match self {
+            Taking::Singly => streams::receive(packets, counts),
+            Taking::Many => streams::receive_many(packets, counts),
+        }
+    }
+}
 
 /// Two slots in shared memory, one each way.
 #[derive(Debug, Clone, Copy)]
@@ -252,7 +275,7 @@ impl Contender for Socket {
     }
 
     fn serve_part(&self, part: &str) -> Result<Serving, Failure> {
-        socket_stream::serve(part, false)
+        socket_stream::serve(part, Taking::Singly)
     }
 
     fn serve(&self) -> Result<Serving, Failure> {
@@ -320,7 +343,7 @@ impl Contender for SocketBatches {
     }
 
     fn serve_part(&self, part: &str) -> Result<Serving, Failure> {
-        socket_stream::serve(part, true)
+        socket_stream::serve(part, Taking::Many)
     }
 }
 

@@ -23,6 +23,19 @@ pub(crate) enum Fault {
     TooRoomy,
 }
 
+impl Fault {
+    /// Each of a stream of 2000 messages behind as many that warm up: among those, at their end, and in what is measured.
+    pub(crate) const OF_A_STREAM: [Fault; 7] = [
+        Fault::Lose(3),
+        Fault::Lose(1999),
+        Fault::Lose(3000),
+        Fault::Lose(4000),
+        Fault::Double(3000),
+        Fault::Stale(3000),
+        Fault::Swap(3000),
+    ];
+}
+
 /// A bounded queue without faults.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Sound;

@@ -5,18 +5,12 @@ use std::thread;
 
 use tamtam_ipc::{Plain, Receiver, Sender, channel};
 
+use super::Taking;
 use crate::contenders::shared_memory::{self, unavailable};
-use crate::post::processes::{GONE, nothing_more, receive, receive_many};
+use crate::post::processes::{GONE, nothing_more};
 use crate::{
     Failure, Packet, Post, PostMany, Retrieve, RetrieveMany, ServerProcess, Serving, Turn, stream,
 };
-
-/// How the receiver takes its messages.
-#[derive(Debug, Clone, Copy)]
-pub(super) enum Taking {
-    Singly,
-    Many,
-}
 
 /// The receiver of packets of the size that `part` is.
 pub(super) fn serve(part: &str, taking: Taking) -> Result<Serving, Failure> {
@@ -36,10 +30,7 @@ where
     // The client takes its place.
     let back = back.hand_over()?;
     let address = shared_memory::address([there.memory(), back.as_fd()]);
-    thread::Builder::new().spawn(move || match taking {
-        Taking::Singly => receive(packets, counts),
-        Taking::Many => receive_many(packets, counts),
-    })?;
+    thread::Builder::new().spawn(move || taking.receive_all(packets, counts))?;
     // The channel stays open until the client has a sender.
     Ok(Serving::at(address, (there, back)))
 }

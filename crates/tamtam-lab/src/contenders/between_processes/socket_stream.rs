@@ -5,7 +5,8 @@ use std::io::{BufRead, BufReader, Read, Write};
 use std::os::unix::net::UnixStream;
 use std::thread;
 
-use crate::post::processes::{GONE, nothing_more, receive, receive_many};
+use super::Taking;
+use crate::post::processes::{GONE, nothing_more};
 use crate::{
     Failure, Packet, Post, PostMany, PrivateFolder, Retrieve, RetrieveMany, ServerProcess, Serving,
     Turn,
@@ -17,29 +18,23 @@ const PORTION: usize = 64 << 10;
 /// How many bytes of a frame are its length.
 const LENGTH: usize = 4;
 
-/// The receiver of packets of the size that `part` is, one by one or many at a time.
-pub(super) fn serve(part: &str, is_batched: bool) -> Result<Serving, Failure> {
+/// The receiver of packets of the size that `part` is.
+pub(super) fn serve(part: &str, taking: Taking) -> Result<Serving, Failure> {
     match part {
-        <[u64; 2]>::SIZE => serve_words::<2>(is_batched),
-        <[u64; 8]>::SIZE => serve_words::<8>(is_batched),
+        <[u64; 2]>::SIZE => serve_words::<2>(taking),
+        <[u64; 8]>::SIZE => serve_words::<8>(taking),
         _ => Err(Failure::Impossible(format!("no packet is {part:?}"))),
     }
 }
 
-fn serve_words<const N: usize>(is_batched: bool) -> Result<Serving, Failure> {
+fn serve_words<const N: usize>(taking: Taking) -> Result<Serving, Failure> {
     let (folder, path) = PrivateFolder::listening(move |socket| {
         // Without it the client finds that the other side has hung up.
         let Ok(counts) = socket.try_clone() else {
             return;
         };
         let frames = FrameReader::<N>(BufReader::with_capacity(PORTION, socket));
-        thread::spawn(move || {
-            if is_batched {
-                receive_many(frames, Counts(counts));
-            } else {
-                receive(frames, Counts(counts));
-            }
-        });
+        thread::spawn(move || taking.receive_all(frames, Counts(counts)));
     })?;
     Ok(Serving::at(path.to_string_lossy(), folder))
 }
