@@ -70,6 +70,26 @@ fn said(pool: &Pool) -> (Vec<u8>, impl Fn(usize) -> Vec<u8> + use<>) {
     (hello, message)
 }
 
+/// Writes hello and so many messages, each when there is room for it; how many were written so far.
+fn flood(
+    pool: &Pool,
+    mut there: impl Write + Send + 'static,
+    messages: usize,
+) -> (Arc<AtomicUsize>, thread::JoinHandle<impl Write + Send>) {
+    let written = Arc::new(AtomicUsize::new(0));
+    let (hello, message) = said(pool);
+    let count = Arc::clone(&written);
+    let flood = thread::spawn(move || {
+        there.write_all(&hello).unwrap();
+        for number in 0..messages {
+            there.write_all(&message(number)).unwrap();
+            count.fetch_add(1, Ordering::SeqCst);
+        }
+        there
+    });
+    (written, flood)
+}
+
 /// How many messages were written when the flood comes to rest, or to its end.
 fn at_rest(written: &AtomicUsize) -> usize {
     let mut before = 0;
@@ -101,21 +121,9 @@ fn what_it_has_sent_and_is_not_handled_is_bounded_and_other_links_go_on() {
             }
         });
         let builder = Link::builder().untrusted().root(&slow);
-        let (link, mut there) = meet(builder.most_unhandled(MOST, LONG));
+        let (link, there) = meet(builder.most_unhandled(MOST, LONG));
         give.send(link.clone()).unwrap();
-        let written = Arc::new(AtomicUsize::new(0));
-        let (hello, message) = said(&pool);
-        let flood = thread::spawn({
-            let written = Arc::clone(&written);
-            move || {
-                there.write_all(&hello).unwrap();
-                for number in 0..MESSAGES {
-                    there.write_all(&message(number)).unwrap();
-                    written.fetch_add(1, Ordering::SeqCst);
-                }
-                there
-            }
-        });
+        let (written, flood) = flood(&pool, there, MESSAGES);
         until("no more is read", || !link.has_room());
         let before = at_rest(&written);
         let most = (MOST + IN_CARRIER) / BYTES;
@@ -319,22 +327,10 @@ fn what_waits_is_bounded_in_each_kind_of_mailbox() {
         let pool = Pool::with_threads(1);
         let slow = Slow::default();
         let actor = spawn(&pool, slow.clone());
-        let (here, mut there) = UnixStream::pair().unwrap();
+        let (here, there) = UnixStream::pair().unwrap();
         let builder = Link::builder().untrusted().root(&actor);
         let link = carrier::unix(builder.most_unhandled(MOST, LONG), here).unwrap();
-        let written = Arc::new(AtomicUsize::new(0));
-        let (hello, message) = said(&pool);
-        let flood = thread::spawn({
-            let written = Arc::clone(&written);
-            move || {
-                there.write_all(&hello).unwrap();
-                for number in 0..FLOOD {
-                    there.write_all(&message(number)).unwrap();
-                    written.fetch_add(1, Ordering::SeqCst);
-                }
-                there
-            }
-        });
+        let (written, flood) = flood(&pool, there, FLOOD);
         until("it has begun", || written.load(Ordering::SeqCst) > 0);
         let before = at_rest(&written);
         let most = (MOST + IN_CARRIER) / BYTES;
