@@ -73,13 +73,12 @@ impl Partial {
             let Ok(Some(first)) = decoder.next_event() else {
                 return;
             };
-            let mut depth = usize::from(begins0(&first));
+            let mut depth = step0(&first);
             while depth > 0 {
-                match decoder.next_event() {
-                    Ok(Some(amf0::Event::End)) => depth -= 1,
-                    Ok(Some(event)) => depth += usize::from(begins0(&event)),
-                    _ => return,
-                }
+                let Ok(Some(event)) = decoder.next_event() else {
+                    return;
+                };
+                depth += step0(&event);
             }
             let value = match first {
                 amf0::Event::String(text) => Some(Value::from(text)),
@@ -127,13 +126,12 @@ impl Partial {
             let Ok(Some(first)) = decoder.next_event() else {
                 return Some(());
             };
-            let mut depth = usize::from(begins3(&first));
+            let mut depth = step3(&first);
             while depth > 0 {
-                match decoder.next_event() {
-                    Ok(Some(amf3::Event::End)) => depth -= 1,
-                    Ok(Some(event)) => depth += usize::from(begins3(&event)),
-                    _ => return Some(()),
-                }
+                let Ok(Some(event)) = decoder.next_event() else {
+                    return Some(());
+                };
+                depth += step3(&event);
             }
             let value = match first {
                 amf3::Event::String(text) => Some(Value::from(text)),
@@ -158,22 +156,27 @@ impl Partial {
     }
 }
 
-fn begins0(event: &amf0::Event<'_>) -> bool {
-    use amf0::Event::{BeginEcmaArray, BeginObject, BeginStrictArray, BeginTypedObject};
-    matches!(
-        event,
-        BeginObject | BeginTypedObject(_) | BeginEcmaArray { .. } | BeginStrictArray { .. }
-    )
+/// How much deeper what comes behind an event lies.
+fn step0(event: &amf0::Event<'_>) -> isize {
+    use amf0::Event::{BeginEcmaArray, BeginObject, BeginStrictArray, BeginTypedObject, End};
+    match event {
+        BeginObject | BeginTypedObject(_) | BeginEcmaArray { .. } | BeginStrictArray { .. } => 1,
+        End => -1,
+        _ => 0,
+    }
 }
 
-fn begins3(event: &amf3::Event<'_>) -> bool {
-    use amf3::Event::{BeginArray, BeginDictionary, BeginExternalizable, BeginObject, BeginVector};
-    matches!(
-        event,
+fn step3(event: &amf3::Event<'_>) -> isize {
+    use amf3::Event::{
+        BeginArray, BeginDictionary, BeginExternalizable, BeginObject, BeginVector, End,
+    };
+    match event {
         BeginArray { .. }
-            | BeginObject { .. }
-            | BeginVector { .. }
-            | BeginDictionary { .. }
-            | BeginExternalizable { .. }
-    )
+        | BeginObject { .. }
+        | BeginVector { .. }
+        | BeginDictionary { .. }
+        | BeginExternalizable { .. } => 1,
+        End => -1,
+        _ => 0,
+    }
 }

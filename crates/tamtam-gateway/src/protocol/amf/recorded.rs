@@ -75,7 +75,7 @@ pub(crate) struct Answered {
     /// The bytes of the value.
     value: Vec<u8>,
     /// Whether the value has a form that only a class of a program knows.
-    pub(crate) is_unread: bool,
+    is_unread: bool,
     /// The message of Flex that it answered, where it is not read.
     message_id: String,
 }
