@@ -6,7 +6,7 @@ use std::process::Stdio;
 
 use serde_json::json;
 use tamtam_amf::amf0::Value as Amf0;
-use tamtam_amf::packet::{Decoder, Message, Packet, Version};
+use tamtam_amf::packet::{Decoder, Encoder, Message, Packet, PacketEncodeError, Version};
 
 use crate::program::Place;
 use crate::serve::Serving;
@@ -154,13 +154,13 @@ fn remote_shift(response: &str, id: &str, is_behind: bool) -> Vec<u8> {
 }
 
 fn message(target: &str, response: &str, value: &[u8]) -> Vec<u8> {
-    let mut packet = b"\0\x03\0\0\0\x01".to_vec();
-    for text in [target, response] {
-        packet.extend((text.len() as u16).to_be_bytes());
-        packet.extend(text.as_bytes());
-    }
-    packet.extend((value.len() as u32).to_be_bytes());
-    packet.extend(value);
+    let mut packet = Vec::new();
+    let mut encoder = Encoder::new(&mut packet, Version::Amf3);
+    let written = encoder.message_bytes(target, response, |out| {
+        out.extend_from_slice(value);
+        Ok::<_, PacketEncodeError>(())
+    });
+    written.unwrap();
     packet
 }
 

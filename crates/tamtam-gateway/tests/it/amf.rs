@@ -10,6 +10,7 @@ use tamtam_amf::amf3::{
 use tamtam_amf::packet::{Encoder, Header, Message, Packet, PacketEncodeError, Version};
 use tamtam_amf::recordset::RecordSet;
 use tamtam_gateway::{Caller, Fault, Gateway, Limits, Method, Service};
+use uuid::Uuid;
 
 use crate::world::{Running, kit, request, run};
 
@@ -346,6 +347,23 @@ pub(crate) fn flex(class: &str, members: &[(&str, Amf3)]) -> Amf3 {
         sealed: members.iter().map(|(_, value)| value.clone()).collect(),
         dynamic: vec![],
     })
+}
+
+/// A ping as Flex writes it to a server that takes small messages, with more in its body.
+pub(crate) fn small_ping(id: &str, body: &str) -> Amf3 {
+    let id = Uuid::parse_str(id).unwrap();
+    let message = Externalizable {
+        class: "DSC".into(),
+        members: vec![
+            (
+                "messageIdBytes".into(),
+                Amf3::ByteArray(id.as_bytes().to_vec()),
+            ),
+            ("body".into(), body.into()),
+            ("operation".into(), 5.into()),
+        ],
+    };
+    vec![message.into()].into()
 }
 
 pub(crate) fn class_of(value: &Amf3) -> &str {

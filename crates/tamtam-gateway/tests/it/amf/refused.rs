@@ -1,12 +1,11 @@
 //! Messages of Flex that are refused: each is told so under its own id, so that its client knows whose fault it is.
 
 use tamtam_amf::amf0::{TypedObject, Value as Amf0};
-use tamtam_amf::amf3::{Externalizable, Value as Amf3};
+use tamtam_amf::amf3::Value as Amf3;
 use tamtam_amf::packet::{Header, Packet, Version};
 use tamtam_gateway::{Fault, Gateway, Limits, Method, Service, Value, bearer};
-use uuid::Uuid;
 
-use super::{AMF, amf3_in, class_of, flex, in_amf3, packet, send};
+use super::{AMF, amf3_in, class_of, flex, in_amf3, packet, send, small_ping};
 use crate::amf_classes::{packet3, place3};
 use crate::world::{Running, kit, run};
 
@@ -19,23 +18,6 @@ fn remote(id: &str, operation: &str, body: Amf3) -> Amf3 {
         ("body", body),
     ];
     vec![flex("RemotingMessage", &members)].into()
-}
-
-/// A ping as Flex writes it to a server that takes small messages, with more in its body.
-fn small_ping(id: &str, body: &str) -> Amf3 {
-    let id = Uuid::parse_str(id).unwrap();
-    let message = Externalizable {
-        class: "DSC".into(),
-        members: vec![
-            (
-                "messageIdBytes".into(),
-                Amf3::ByteArray(id.as_bytes().to_vec()),
-            ),
-            ("body".into(), body.into()),
-            ("operation".into(), 5.into()),
-        ],
-    };
-    vec![message.into()].into()
 }
 
 const ID: &str = "11111111-2222-4333-8444-AAAAAAAAAAAA";

@@ -7,6 +7,8 @@ use futures_util::{FutureExt, SinkExt};
 use tamtam_actor::{Overflow, Pool};
 use tamtam_gateway::{Gateway, Limits, LinkRoot};
 use tamtam_link::Link;
+use tokio::net::TcpStream;
+use tokio_tungstenite::WebSocketStream;
 use tokio_tungstenite::tungstenite::Message;
 use tokio_tungstenite::tungstenite::protocol::frame::coding::CloseCode;
 
@@ -132,22 +134,28 @@ fn a_page_whose_messages_no_actor_takes_is_closed_in_the_end() {
     });
 }
 
+/// A server that waits shortly for its clients, and a page without a link that says no more than this.
+async fn meet_silent(pool: &Pool, said: Vec<u8>) -> (Running, WebSocketStream<TcpStream>) {
+    let limits = Limits {
+        patience: Duration::from_millis(100),
+        ..limits()
+    };
+    let server = Running::of(gateway(pool).limits(limits)).await;
+    let mut silent = web_socket(&server, "/link/counter", &[PROTOCOL])
+        .await
+        .unwrap();
+    silent.send(Message::binary(said)).await.unwrap();
+    (server, silent)
+}
+
 #[test]
 fn a_page_that_is_silent_is_asked_and_one_that_does_not_answer_is_closed() {
     run(|| async {
         let pool = Pool::new();
-        let limits = Limits {
-            patience: Duration::from_millis(100),
-            ..limits()
-        };
-        let server = Running::of(gateway(&pool).limits(limits)).await;
+        let (server, silent) = meet_silent(&pool, hello()).await;
         // It reads, so that it answers what it is asked, and says nothing by itself.
         let page = Page::open(&server).await;
         assert_eq!(page.root().ask_async(Count::Total).await, Ok(0));
-        let mut silent = web_socket(&server, "/link/counter", &[PROTOCOL])
-            .await
-            .unwrap();
-        silent.send(Message::binary(hello())).await.unwrap();
         let links = r#"tamtam_gateway_links{name="counter"}"#;
         until!("both are there", figure(&server, links).await == 2);
         until!("one is gone", figure(&server, links).await == 1);
@@ -165,17 +173,8 @@ fn a_page_that_is_silent_is_asked_and_one_that_does_not_answer_is_closed() {
 fn a_page_that_answers_pings_and_says_no_hello_is_closed() {
     run(|| async {
         let pool = Pool::new();
-        let limits = Limits {
-            patience: Duration::from_millis(100),
-            ..limits()
-        };
-        let server = Running::of(gateway(&pool).limits(limits)).await;
-        let mut silent = web_socket(&server, "/link/counter", &[PROTOCOL])
-            .await
-            .unwrap();
         // A part of it is none, and what is read answers pings.
-        let part = hello()[..5].to_vec();
-        silent.send(Message::binary(part)).await.unwrap();
+        let (_server, silent) = meet_silent(&pool, hello()[..5].to_vec()).await;
         let (code, reason) = closed(silent).await;
         assert_eq!(
             (code, &*reason),

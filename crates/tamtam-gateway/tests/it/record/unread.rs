@@ -2,10 +2,9 @@
 
 use tamtam_amf::amf3::Value as Amf3;
 use tamtam_gateway::{Gateway, Recorder, Replay};
-use uuid::Uuid;
 
 use super::Recorded;
-use crate::amf::flex;
+use crate::amf::{flex, small_ping};
 use crate::amf_classes::{classes, gateway, packet3, place3, post3};
 use crate::world::{Running, run};
 
@@ -210,20 +209,7 @@ fn a_value_whose_length_is_not_known_reaches_to_the_end_of_its_packet() {
 fn a_small_message_of_flex_is_answered_under_the_id_that_it_has_in_bytes() {
     run(|| async {
         let mut recorded = Recorded::of(gateway(), |recorder| recorder).await;
-        let ping = |id: &str| {
-            let id = Uuid::parse_str(id).unwrap();
-            let message = tamtam_amf::amf3::Externalizable {
-                class: "DSC".into(),
-                members: vec![
-                    (
-                        "messageIdBytes".into(),
-                        Amf3::ByteArray(id.as_bytes().to_vec()),
-                    ),
-                    ("operation".into(), 5.into()),
-                ],
-            };
-            packet3(1, vec![("null", listed([message.into()]))])
-        };
+        let ping = |id: &str| packet3(1, vec![("null", small_ping(id, ""))]);
         let live = post3(&recorded.recorder, ping(IDS[0])).await;
         assert_eq!(live[0].1.get("correlationId"), Some(&IDS[0].into()));
         let replay = recorded.replay().await;
