@@ -19,9 +19,18 @@ const made = await build({
     metafile: true,
     write: false,
 });
-const libraries = new Set(Object.keys(made.metafile.inputs).flatMap((path) => /^node_modules\/((?:@[^/]+\/)?[^/]+)\//.exec(path)?.[1] ?? []));
-const licences = [...libraries].sort().map((name) => {
-    const said = readFileSync(new URL(`node_modules/${name}/LICENSE`, root), "utf8").trim();
+// The folder of packages may be a link to another place: then its files have paths that lead out of the root.
+const libraries = new Map();
+for (const path of Object.keys(made.metafile.inputs)) {
+    const library = /^(?:.*\/)?node_modules\/((?:@[^/]+\/)?[^/]+)\//.exec(path);
+    if (library) {
+        libraries.set(library[1], library[0]);
+    } else if (!/^(page|src)\//.test(path)) {
+        throw new Error(`${path} is neither the page's, nor the package's, nor a library's: its licence is not known`);
+    }
+}
+const licences = [...libraries.keys()].sort().map((name) => {
+    const said = readFileSync(new URL(`${libraries.get(name)}LICENSE`, root), "utf8").trim();
     return `/*! ${name}\n\n${said.replaceAll("*/", "* /")}\n*/\n`;
 });
 const text = made.outputFiles[0].text + licences.join("");
