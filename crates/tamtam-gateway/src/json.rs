@@ -9,9 +9,6 @@ pub(crate) use crate::fault::not_carried;
 use crate::value::{Budget, View, Within};
 use crate::{Answer, Fault, FaultKind, Limits, Value};
 
-/// Bytes that an answer has room for to begin with: most have more than a few, and each doubling copies what is there.
-pub(crate) const USUAL_BYTES: usize = 4 << 10;
-
 /// The value in a text.
 ///
 /// # Errors

@@ -80,6 +80,11 @@ impl<'out> Encoder<'out> {
         self.out.len()
     }
 
+    /// Has room for so many bytes more, so that what was written does not move when they come.
+    pub fn reserve(&mut self, bytes: usize) {
+        self.out.reserve(bytes);
+    }
+
     /// Writes a header from a tree.
     ///
     /// # Errors

@@ -130,7 +130,7 @@ fn answers_that_wait_for_their_client_keep_the_places_of_that_client_and_of_no_o
         let limits = Limits {
             requests_of_client: PLACES,
             // All are asked for within that.
-            patience: Duration::from_secs(4),
+            patience: Duration::from_secs(30),
             ..Limits::default()
         };
         let service = Service::new("Kit").with(large());

@@ -16,6 +16,7 @@ use tamtam_rows::encoding::{Amf0Objects, Amf0RecordSet, Amf3Objects};
 use tamtam_rows::{Encoding, Rows};
 
 use crate::admission::Ticket;
+use crate::buffer;
 use crate::gateway::Shared;
 use crate::json::not_carried;
 use crate::{AmfClasses, AmfRows, Answer, Arguments, Caller, Fault, FaultKind, Limits, Value};
@@ -71,6 +72,7 @@ pub(crate) async fn answer(
                 None => flex::answer(shared, ticket, &caller, &call.value).await,
             };
             if let Some(to) = &call.response {
+                make_room(&mut encoder);
                 write_flex(&mut encoder, to, &call.value, response, version)?;
             }
             continue;
@@ -82,6 +84,7 @@ pub(crate) async fn answer(
         let Some(to) = &call.response else {
             continue;
         };
+        make_room(&mut encoder);
         let written = match result {
             Ok(answer) => write_answer(&mut encoder, to, answer, version, rows, classes).await,
             Err(fault) => Err(fault),
@@ -90,7 +93,12 @@ pub(crate) async fn answer(
             write_fault(&mut encoder, to, &fault, version)?;
         }
     }
-    Ok(out)
+    Ok(buffer::finish(out))
+}
+
+/// Has room for an answer as long as those before, when it is there: its calls may have taken long.
+fn make_room(encoder: &mut Encoder<'_>) {
+    encoder.reserve(buffer::room().saturating_sub(encoder.bytes()));
 }
 
 /// The version, the calls, and the name of a header that has to be understood and is not.

@@ -4,8 +4,7 @@ mod request;
 
 use request::{Asked, Came};
 
-use crate::json;
-use crate::{Answer, Arguments, Fault, FaultKind, Limits, Value};
+use crate::{Answer, Arguments, Fault, FaultKind, Limits, Value, buffer, json};
 
 /// The code of a text that is no JSON.
 const PARSE_ERROR: i32 = -32700;
@@ -22,35 +21,37 @@ pub(crate) trait Calls: Sync {
 
 /// The answer to a body; nothing if none is wanted.
 pub(crate) async fn answer(calls: &impl Calls, limits: &Limits, body: &[u8]) -> Option<Vec<u8>> {
-    let mut out = Vec::with_capacity(json::USUAL_BYTES);
+    // Without room: its calls may take long.
+    let mut out = Vec::new();
+    let is_wanted = answer_all(calls, limits, body, &mut out).await;
+    is_wanted.then(|| buffer::finish(out))
+}
+
+/// Writes the answer to a body; says whether one is wanted.
+async fn answer_all(calls: &impl Calls, limits: &Limits, body: &[u8], out: &mut Vec<u8>) -> bool {
     let requests = match request::read(body, limits) {
         Ok(Came::Batch { count: 0, .. }) => {
             let fault = Fault::of(FaultKind::Malformed, "the batch is empty");
-            write_fault(&fault, &Value::Null, &mut out);
-            return Some(out);
+            write_fault(&fault, &Value::Null, out);
+            return true;
         }
         Ok(Came::Batch { count, .. }) if count > limits.batch => {
             let most = limits.batch;
             let reason = format!("a batch has at most {most} requests, not {count}");
-            write_fault(
-                &Fault::of(FaultKind::TooLarge, reason),
-                &Value::Null,
-                &mut out,
-            );
-            return Some(out);
+            write_fault(&Fault::of(FaultKind::TooLarge, reason), &Value::Null, out);
+            return true;
         }
         Ok(Came::Batch { requests, .. }) => requests,
         Ok(Came::One(request)) => {
-            let is_answered = answer_one(calls, request, None, &mut out).await;
-            return is_answered.then_some(out);
+            return answer_one(calls, request, None, out).await;
         }
         Err(fault) => {
             let fault = match fault.kind() {
                 FaultKind::Malformed => fault.number(PARSE_ERROR),
                 _ => fault,
             };
-            write_fault(&fault, &Value::Null, &mut out);
-            return Some(out);
+            write_fault(&fault, &Value::Null, out);
+            return true;
         }
     };
     out.push(b'[');
@@ -62,14 +63,14 @@ pub(crate) async fn answer(calls: &impl Calls, limits: &Limits, body: &[u8]) -> 
         }
         let most = limits.batch_bytes;
         let full = (before >= most).then(|| Fault::batch_is_full(most));
-        if answer_one(calls, request, full, &mut out).await {
+        if answer_one(calls, request, full, out).await {
             is_answered = true;
         } else {
             out.truncate(before);
         }
     }
     out.push(b']');
-    is_answered.then_some(out)
+    is_answered
 }
 
 /// Writes the answer to one request; says whether one is wanted. If there is no room for it, that is the answer.
@@ -94,6 +95,7 @@ async fn answer_one(
     let Some(id) = request.id else {
         return false;
     };
+    buffer::make_room(out);
     if let Err(fault) = write_result(result, &id, out).await {
         write_fault(&fault, &id, out);
     }

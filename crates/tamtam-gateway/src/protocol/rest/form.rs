@@ -4,8 +4,9 @@ use tamtam_rows::encoding::{ArrowIpc, MessagePack, Parquet, Text};
 use tamtam_rows::packed::{Mode, Packed};
 use tamtam_rows::{Encoding, Rows};
 
+use crate::buffer;
 use crate::content_type::ContentType;
-use crate::json::{USUAL_BYTES, not_carried, write_rows, write_value};
+use crate::json::{not_carried, write_rows, write_value};
 use crate::value::View;
 use crate::{Answer, Fault, Typed, Value};
 
@@ -105,7 +106,7 @@ impl Form {
     /// # Errors
     /// If the form cannot carry it.
     pub(crate) fn encode(self, rows: &Rows) -> Result<Vec<u8>, Fault> {
-        let mut out = Vec::new();
+        let mut out = buffer::begin();
         match self {
             Form::Json => write_rows(rows, &mut out)?,
             Form::JsonLines => write_lines(rows, &mut out)?,
@@ -119,7 +120,7 @@ impl Form {
             Form::MessagePack => MessagePack.encode(rows, &mut out).map_err(not_carried)?,
             Form::Csv => Text::HEADED.encode(rows, &mut out).map_err(not_carried)?,
         }
-        Ok(out)
+        Ok(buffer::finish(out))
     }
 
     /// The bytes of a value that is no table.
@@ -127,14 +128,14 @@ impl Form {
     /// # Errors
     /// If the form cannot carry it.
     pub(crate) fn encode_value(self, value: &Value) -> Result<Vec<u8>, Fault> {
-        let mut out = Vec::with_capacity(USUAL_BYTES);
+        let mut out = buffer::begin();
         match self {
             Form::MessagePack => {
                 rmp_serde::encode::write_named(&mut out, &View(value)).map_err(not_carried)?
             }
             _ => write_value(value, &mut out)?,
         }
-        Ok(out)
+        Ok(buffer::finish(out))
     }
 
     /// The bytes of what serde writes.
@@ -142,12 +143,12 @@ impl Form {
     /// # Errors
     /// If the form cannot carry it.
     pub(crate) fn encode_typed(self, typed: &Typed) -> Result<Vec<u8>, Fault> {
-        let mut out = Vec::with_capacity(USUAL_BYTES);
+        let mut out = buffer::begin();
         match self {
             Form::MessagePack => typed.write_message_pack(&mut out)?,
             _ => typed.write_json(&mut out)?,
         }
-        Ok(out)
+        Ok(buffer::finish(out))
     }
 }
 

@@ -7,6 +7,7 @@ use base64::engine::general_purpose::STANDARD;
 use tamtam_rows::encoding::XmlRpc;
 use tamtam_rows::{Encoding, Rows};
 
+use crate::buffer;
 use crate::json::not_carried;
 use crate::value::{Members, to_compact_iso};
 use crate::{Fault, Items, Value};
@@ -19,15 +20,16 @@ const HEAD: &str = "<?xml version=\"1.0\"?>\n<methodResponse>";
 /// If XML-RPC cannot carry the value.
 pub(super) fn response(value: &Value) -> Result<Vec<u8>, Fault> {
     if let Value::Rows(rows) = value {
-        let mut bytes = Vec::new();
+        let mut bytes = buffer::begin();
         XmlRpc.encode(rows, &mut bytes).map_err(not_carried)?;
-        return Ok(bytes);
+        return Ok(buffer::finish(bytes));
     }
-    let mut text = String::from(HEAD);
+    let mut text = buffer::begin_text();
+    text.push_str(HEAD);
     text.push_str("<params><param>");
     write_value(value, &mut text)?;
     text.push_str("</param></params></methodResponse>\n");
-    Ok(text.into_bytes())
+    Ok(buffer::finish(text.into_bytes()))
 }
 
 /// A fault as an answer.
