@@ -133,7 +133,8 @@ impl fmt::Debug for Caller {
 
 /// A check that lets those pass who send this token as `Authorization: Bearer TOKEN`.
 ///
-/// How long it takes says nothing of where a wrong token differs.
+/// How long it takes says nothing of where a wrong token differs. An empty token lets nobody pass: it is that of a variable that was not
+/// set.
 ///
 /// # Examples
 ///
@@ -145,7 +146,11 @@ impl fmt::Debug for Caller {
 /// ```
 pub fn bearer(token: impl Into<String>) -> impl Fn(&Caller) -> Result<(), Fault> + Send + Sync {
     let token = token.into();
+    if token.is_empty() {
+        tracing::error!("the token that is asked for is empty: nobody may call");
+    }
     move |caller| match caller.bearer() {
+        Some(_) if token.is_empty() => Err(Fault::unauthenticated("no token is right here")),
         Some(sent) if is_equal(sent.as_bytes(), token.as_bytes()) => Ok(()),
         Some(_) => Err(Fault::unauthenticated("the token is wrong")),
         None => Err(Fault::unauthenticated(
@@ -162,4 +167,23 @@ fn is_equal(one: &[u8], other: &[u8]) -> bool {
     static KEY: std::sync::LazyLock<std::hash::RandomState> =
         std::sync::LazyLock::new(Default::default);
     KEY.hash_one(one) == KEY.hash_one(other) && one == other
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_empty_token_lets_nobody_pass() {
+        let mut caller = Caller::new(Protocol::Rest, None);
+        for (token, sent, passes) in [
+            ("t", "t", true),
+            ("t", "u", false),
+            ("", "", false),
+            ("t", "", false),
+        ] {
+            caller.bearer = Some(sent.to_owned());
+            assert_eq!(bearer(token)(&caller).is_ok(), passes, "{token:?} {sent:?}");
+        }
+    }
 }
