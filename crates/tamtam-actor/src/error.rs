@@ -598,7 +598,7 @@ impl fmt::Display for AskError {
             AskError::TimedOut => "no answer came in time; the question may still be handled",
             AskError::OwnThread => {
                 "the actor would have no thread left to answer on, since this one would wait for itself: the question was \
-                 not asked; ask by `Context::ask` in handlers, by `ask_async` in tasks"
+                 not asked; ask by `Context::ask` in handlers, by `ask_async` in tasks, by `ask_pending` in a loop that pumps a frame"
             }
         };
         f.write_str(text)
