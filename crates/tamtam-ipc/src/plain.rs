@@ -33,6 +33,13 @@ use zerocopy::{FromBytes, Immutable, IntoBytes, KnownLayout};
 /// fn is_plain<T: tamtam_ipc::Plain>() {}
 /// is_plain::<bool>();
 /// ```
+#[diagnostic::on_unimplemented(
+    message = "values of `{Self}` are no plain bytes, and cannot lie in memory that another process writes",
+    label = "not plain",
+    note = "numbers, arrays of them, and structs of them that derive `FromBytes, IntoBytes, Immutable, KnownLayout, Clone, Copy` are plain",
+    note = "`bool`, `char`, enums, references and `String` are not: send a `u8` for a `bool`, and what serde can write by `encoded_channel`"
+)]
 pub trait Plain: FromBytes + IntoBytes + Immutable + KnownLayout + Copy + Send + 'static {}
 
+#[diagnostic::do_not_recommend]
 impl<T: FromBytes + IntoBytes + Immutable + KnownLayout + Copy + Send + 'static> Plain for T {}
