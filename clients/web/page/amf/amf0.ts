@@ -2,7 +2,7 @@
 
 import { Amf3Reader } from "./amf3.js";
 import { asDouble } from "../json.js";
-import { Input, Known, setMember } from "./input.js";
+import { Input, Known, LAST, setMember } from "./input.js";
 import type { Output } from "./output.js";
 
 /** The marker behind which a value of AMF3 follows. */
@@ -20,14 +20,14 @@ export class Amf0Reader {
 
     #members(into: Record<string, unknown>, depth: number): void {
         const input = this.#input;
-        while (input.unread === undefined) {
+        input.parts(Infinity, () => {
             const name = input.text(input.u16());
             if (name === "" && input.peek() === 9) {
                 input.u8();
-                return;
+                return LAST;
             }
-            setMember(into, name, this.value(depth + 1));
-        }
+            return setMember(into, name, this.value(depth + 1));
+        });
     }
 
     #object(depth: number): unknown {
@@ -64,7 +64,7 @@ export class Amf0Reader {
                 const length = input.u32();
                 input.announce(length);
                 const list = this.#known.open<unknown[]>([]);
-                for (let index = 0; index < length && input.unread === undefined; index++) list.push(this.value(depth + 1));
+                input.parts(length, () => list.push(this.value(depth + 1)));
                 return this.#known.close(list);
             }
             case 11: {

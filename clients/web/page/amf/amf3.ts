@@ -1,7 +1,7 @@
 // Values of AMF3, as a table and a call have them: read with all that this server writes, written of what JSON has.
 
 import { asDouble } from "../json.js";
-import { Input, Known, setMember, Unread } from "./input.js";
+import { Input, Known, LAST, setMember, Unread } from "./input.js";
 import type { Output } from "./output.js";
 
 const UNDEFINED = 0;
@@ -116,12 +116,10 @@ export class Amf3Reader {
     }
 
     #members(into: Record<string, unknown>, depth: number): void {
-        const input = this.#input;
-        while (input.unread === undefined) {
+        this.#input.parts(Infinity, () => {
             const name = this.#text();
-            if (name === "") return;
-            setMember(into, name, this.value(depth + 1));
-        }
+            return name === "" ? LAST : setMember(into, name, this.value(depth + 1));
+        });
     }
 
     /** Names with values, then so many values by their places. */
@@ -135,14 +133,13 @@ export class Amf3Reader {
         }
         const named = this.#known.open<Record<string, unknown>>({});
         this.#members(named, depth);
-        for (let index = 0; index < length && input.unread === undefined; index++) setMember(named, String(index), this.value(depth + 1));
+        input.parts(length, (index) => setMember(named, String(index), this.value(depth + 1)));
         return this.#known.close(named);
     }
 
     #list(length: number, depth: number): unknown[] {
-        const input = this.#input;
         const list = this.#known.open<unknown[]>([]);
-        for (let index = 0; index < length && input.unread === undefined; index++) list.push(this.value(depth + 1));
+        this.#input.parts(length, () => list.push(this.value(depth + 1)));
         return this.#known.close(list);
     }
 
@@ -154,10 +151,7 @@ export class Amf3Reader {
         if (traits.external !== undefined) return this.#external(traits.external, depth);
         const { members, dynamic } = traits;
         const object = this.#known.open<Record<string, unknown>>({});
-        for (const name of members) {
-            if (this.#input.unread !== undefined) break;
-            setMember(object, name, this.value(depth + 1));
-        }
+        this.#input.parts(members.length, (index) => setMember(object, members[index], this.value(depth + 1)));
         if (dynamic) this.#members(object, depth);
         return this.#known.close(object);
     }
@@ -202,12 +196,13 @@ export class Amf3Reader {
         // Whether it holds its keys weakly.
         this.#input.u8();
         this.#input.announce(length, 2);
-        const pairs = this.#known.open<unknown[]>([]);
-        const input = this.#input;
-        for (let index = 0; index < length && input.unread === undefined; index++) {
-            const key = this.value(depth + 1);
-            pairs.push(input.unread === undefined ? [key, this.value(depth + 1)] : [key]);
-        }
+        const pairs = this.#known.open<unknown[][]>([]);
+        // A key, its value, the next key.
+        this.#input.parts(2 * length, (index) => {
+            const part = this.value(depth + 1);
+            if (index % 2 === 0) pairs.push([part]);
+            else pairs[pairs.length - 1].push(part);
+        });
         return this.#known.close(pairs);
     }
 }

@@ -19,6 +19,9 @@ export class Unread {
     }
 }
 
+/** What says that a part of a value was the last. */
+export const LAST = Symbol("last");
+
 export class Input {
     /** Where reading has ended before the end, if it has. */
     unread: Unread | undefined;
@@ -109,6 +112,11 @@ export class Input {
     raw(length: number): Uint8Array<ArrayBuffer> {
         const begin = this.#take(length);
         return this.#bytes.slice(begin, this.#at);
+    }
+
+    /** Reads so many parts of a value, one after the other: fewer if one says that it was the last, or if reading has ended within it. */
+    parts(count: number, read: (index: number) => unknown): void {
+        for (let index = 0; index < count && this.unread === undefined && read(index) !== LAST; index++);
     }
 
     /** Sees to it that so many values can be there: each of them takes so many bytes at least. */
