@@ -292,7 +292,9 @@ async fn by_amf(
     let received = match receive(shared, envelope, body, Protocol::Amf, &types).await {
         Ok(received) => received,
         Err(Unreceived::Answered(response)) => return *response,
-        Err(Unreceived::Refused { fault, begin }) => return amf_refusal(shared, &begin, &fault),
+        Err(Unreceived::Refused { fault, begin }) => {
+            return amf_refusal(shared, envelope, &begin, &fault);
+        }
     };
     let called = amf::answer(
         shared,
@@ -307,14 +309,14 @@ async fn by_amf(
             let answered = answer(shared, envelope.head, ContentType::Amf, body).await;
             keeping(received.ticket, answered.0)
         }
-        Err(fault) => amf_refusal(shared, &received.body, &fault),
+        Err(fault) => amf_refusal(shared, envelope, &received.body, &fault),
     }
 }
 
 /// What is told of a packet that is not read: to its calls, where their places are known, and to people otherwise. Flash looks at
 /// an answer where the status is 200.
-fn amf_refusal(shared: &Shared, begin: &[u8], fault: &Fault) -> Response {
-    match amf::refusal(begin, shared, fault) {
+fn amf_refusal(shared: &Shared, envelope: &Envelope<'_>, begin: &[u8], fault: &Fault) -> Response {
+    match amf::refusal(begin, &envelope.parts.headers, shared, fault) {
         Some(body) => of_type(ContentType::Amf, body.into()),
         None => *plain_fault(fault),
     }

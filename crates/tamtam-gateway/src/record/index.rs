@@ -30,7 +30,8 @@ impl Asked {
         let kind = request.content_type.split(';').next().unwrap_or_default();
         match kind.trim().to_ascii_lowercase().as_str() {
             "application/x-amf" => {
-                return match amf::read_request(body, limits, classes) {
+                return match amf::read_request(body, request.is_from_flash_player, limits, classes)
+                {
                     Ok(packet) => Asked::Amf(packet),
                     Err(fault) => Asked::Packet(whole(request), request.path.clone(), fault),
                 };

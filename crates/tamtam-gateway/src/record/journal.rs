@@ -40,6 +40,9 @@ pub(super) struct Request {
     pub(super) accept: Option<String>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(super) range: Option<String>,
+    /// Flash Player counts otherwise what references in AMF0 mean, and says who it is in headers that are not kept.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub(super) is_from_flash_player: bool,
     #[serde(default, skip_serializing_if = "Body::is_empty")]
     pub(super) body: Body,
 }

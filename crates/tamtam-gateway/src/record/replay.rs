@@ -18,6 +18,7 @@ use crate::content_type::ContentType;
 use crate::gateway::{Front, Gateway, Shared};
 use crate::head::Head;
 use crate::http::{answer, answer_of, decompressed, made_ready, plain, receive_whole};
+use crate::protocol::amf::is_flash_player;
 use crate::unsent::keeping;
 use crate::{AmfClasses, Fault, Limits, Value};
 
@@ -203,6 +204,7 @@ pub(super) fn asked(parts: &axum::http::request::Parts, body: Vec<u8>) -> journa
         content_type: text(CONTENT_TYPE).unwrap_or_default(),
         accept: text(ACCEPT),
         range: text(RANGE),
+        is_from_flash_player: is_flash_player(&parts.headers),
         body: Body(body),
     }
 }

@@ -16,7 +16,7 @@ use crate::world::{Running, kit, request, run};
 
 mod refused;
 
-const AMF: &str = "application/x-amf";
+pub(crate) const AMF: &str = "application/x-amf";
 
 pub(crate) fn packet(version: Version, calls: Vec<(&str, Amf0)>) -> Packet {
     let messages = calls
@@ -705,7 +705,7 @@ fn nothing_is_called_where_an_answer_has_no_place() {
 
 /// The arguments (0): a list (1) of a date, which Flash Player counts (2), an object (3), and references to 2 and 3: as Flash
 /// Player counts the date and the object, as others the object and nothing.
-fn with_references() -> Vec<u8> {
+pub(crate) fn with_references() -> Vec<u8> {
     let value =
         b"\x0a\0\0\0\x01\x0a\0\0\0\x03\x0b\0\0\0\0\0\0\0\0\0\0\x03\0\x01x\x01\x01\0\0\x09\x07\0";
     let mut bytes = Vec::new();

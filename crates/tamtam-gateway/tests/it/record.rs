@@ -4,17 +4,18 @@ use std::fs;
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex};
 
+use http_body_util::Full;
 use hyper::Request;
 use hyper::header::{AUTHORIZATION, COOKIE, HOST};
 use serde_json::json;
 use tamtam_amf::amf0::Value as Amf0;
 use tamtam_amf::amf3::Value as Amf3;
-use tamtam_amf::packet::Version;
+use tamtam_amf::packet::{Packet, Version};
 use tamtam_gateway::{Gateway, Method, Recorder, RecordingError, Replay, Service};
 use tempfile::TempDir;
 
-use crate::amf::{amf3_in, flex, headers, in_amf3, packet, send};
-use crate::world::{Running, kit, run};
+use crate::amf::{AMF, amf3_in, flex, headers, in_amf3, packet, send, with_references};
+use crate::world::{Running, kit, request, run};
 
 mod unread;
 
@@ -144,6 +145,37 @@ fn what_was_asked_in_packets_of_amf_is_answered_at_the_place_of_each_call() {
         let never = send(&replay, &never).await.messages.remove(0);
         assert_eq!(never.target, "/1/onStatus");
         assert_eq!(never.value.get("code"), Some(&"Replay.NeverAsked".into()));
+    });
+}
+
+#[test]
+fn references_mean_what_they_mean_to_the_client_that_was_recorded_and_to_the_one_that_asks() {
+    run(|| async {
+        let mut recorded = Recorded::of(kit(), |recorder| recorder).await;
+        let flash = [("x-flash-version", "11,2,202,235")];
+        // The same bytes from Flash Player, to which they say one thing, and from others, to which they say another.
+        let ask = async |server: &Running, headers: &[(&str, &str)]| {
+            let mut request = request("POST", "/amf").header("content-type", AMF);
+            for (name, value) in headers {
+                request = request.header(*name, *value);
+            }
+            let body = Full::new(with_references().into());
+            let answered = server.send(request.body(body).unwrap()).await;
+            Packet::decode(&answered.body, Default::default())
+                .unwrap()
+                .messages
+                .remove(0)
+        };
+        let direct = ask(&recorded.recorder, &flash).await;
+        let replay = recorded.replay().await;
+        assert_eq!(ask(&replay, &flash).await, direct);
+        let other = ask(&replay, &[]).await;
+        assert_eq!(other.target, "/1/onStatus");
+        assert_eq!(other.value.get("code"), Some(&"Replay.NeverAsked".into()));
+        // Without references all say the same.
+        let asked = vec![direct.value.clone()].into();
+        let again = send(&replay, &packet(Version::Amf0, vec![("Echo.echo", asked)])).await;
+        assert_eq!(again.messages, [direct]);
     });
 }
 

@@ -16,15 +16,16 @@ use hyper::HeaderMap;
 use hyper::header::{HeaderName, REFERER, USER_AGENT};
 use tamtam_amf::amf0::Numbering;
 
-/// How the sender of a request counts.
-pub(super) fn numbering(headers: &HeaderMap) -> Numbering {
-    match is_flash_player(headers) {
+/// How the sender of a request counts, which is Flash Player or not.
+pub(crate) fn numbering(from_flash_player: bool) -> Numbering {
+    match from_flash_player {
         true => Numbering::FlashPlayer,
         false => Numbering::Specification,
     }
 }
 
-fn is_flash_player(headers: &HeaderMap) -> bool {
+/// Whether these are the headers of a request of Flash Player.
+pub(crate) fn is_flash_player(headers: &HeaderMap) -> bool {
     let text = |name: HeaderName| headers.get(name).and_then(|value| value.to_str().ok());
     let agent = text(USER_AGENT).unwrap_or_default();
     let asks = text(HeaderName::from_static("x-requested-with")).unwrap_or_default();

@@ -20,6 +20,7 @@ use crate::buffer;
 use crate::gateway::Shared;
 use crate::json::not_carried;
 use crate::{AmfClasses, AmfRows, Answer, Arguments, Caller, Fault, FaultKind, Limits, Value};
+pub(crate) use flash::is_flash_player;
 pub(crate) use places::refusal;
 use read::NameBudget;
 
@@ -43,7 +44,7 @@ pub(crate) async fn answer(
     headers: &HeaderMap,
     body: &[u8],
 ) -> Result<Vec<u8>, Fault> {
-    let numbering = flash::numbering(headers);
+    let numbering = flash::numbering(flash::is_flash_player(headers));
     let (version, calls, unknown) = read_packet(shared, body, numbering, &mut caller)?;
     let mut out = Vec::new();
     let classes = &shared.gateway.amf_classes;

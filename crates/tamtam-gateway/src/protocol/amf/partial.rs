@@ -2,6 +2,7 @@
 
 use std::ops::Range;
 
+use tamtam_amf::amf0::Numbering;
 use tamtam_amf::{Limits, amf0, amf3};
 
 use super::{AVMPLUS, flex};
@@ -29,11 +30,17 @@ pub(super) struct Partial {
 
 impl Partial {
     /// Reads the beginning of a value, as far as it can be read; nothing if it is no message of Flex.
-    pub(super) fn read(value: &[u8], limits: Limits, classes: &amf3::Classes) -> Option<Partial> {
+    pub(super) fn read(
+        value: &[u8],
+        numbering: Numbering,
+        limits: Limits,
+        classes: &amf3::Classes,
+    ) -> Option<Partial> {
         // What is behind may be what is too large.
         let value = value.get(..limits.bytes).unwrap_or(value);
         let mut partial = Partial::default();
-        let mut decoder = amf0::Decoder::new(value, limits).with_classes(classes);
+        let decoder = amf0::Decoder::new(value, limits).with_numbering(numbering);
+        let mut decoder = decoder.with_classes(classes);
         if value.first() == Some(&AVMPLUS) {
             partial.of_amf3(value, 1, limits, classes)?;
         } else {
@@ -178,5 +185,33 @@ fn step3(event: &amf3::Event<'_>) -> isize {
         | BeginExternalizable { .. } => 1,
         End => -1,
         _ => 0,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A message (0) with a date, which Flash Player counts (1), an object (2), that object again, and where it goes.
+    const FROM_FLASH_PLAYER: &[u8] = b"\x10\0\x27flex.messaging.messages.RemotingMessage\
+        \0\x04when\x0b\0\0\0\0\0\0\0\0\0\0\
+        \0\x05first\x03\0\0\x09\
+        \0\x05again\x07\0\x02\
+        \0\x0bdestination\x02\0\x04Sums\0\0\x09";
+
+    #[test]
+    fn members_behind_a_reference_are_read_as_the_sender_counts() {
+        let destination = |numbering| {
+            let classes = amf3::Classes::default();
+            let partial = Partial::read(FROM_FLASH_PLAYER, numbering, Limits::default(), &classes);
+            let message = partial.unwrap().into_message();
+            message.get("destination").cloned()
+        };
+        assert_eq!(
+            destination(Numbering::FlashPlayer),
+            Some(Value::from("Sums"))
+        );
+        // To others value 2 has not begun.
+        assert_eq!(destination(Numbering::Specification), None);
     }
 }

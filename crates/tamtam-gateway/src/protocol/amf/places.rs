@@ -1,18 +1,25 @@
 //! Where the answers of a packet go that is not read: to its places faults can be told.
 
-use tamtam_amf::amf0;
+use hyper::HeaderMap;
+use tamtam_amf::amf0::{self, Numbering};
 use tamtam_amf::amf3::Classes;
 use tamtam_amf::packet::{Encoder, Version};
 
 use super::partial::Partial;
-use super::{flex, packet_limits, wanted, write_fault, write_flex};
+use super::{flash, flex, packet_limits, wanted, write_fault, write_flex};
 use crate::gateway::{Gateway, Shared};
 use crate::{Fault, Value};
 
 /// The packet that tells this fault to each call of a packet; nothing where there is none, or not all places are known: a call that is told nothing
 /// would wait for ever, where a status of HTTP ends all of them.
-pub(crate) fn refusal(begin: &[u8], shared: &Shared, fault: &Fault) -> Option<Vec<u8>> {
-    let (version, places) = places(begin, &shared.gateway)?;
+pub(crate) fn refusal(
+    begin: &[u8],
+    headers: &HeaderMap,
+    shared: &Shared,
+    fault: &Fault,
+) -> Option<Vec<u8>> {
+    let numbering = flash::numbering(flash::is_flash_player(headers));
+    let (version, places) = places(begin, numbering, &shared.gateway)?;
     let mut out = Vec::new();
     let mut encoder = Encoder::new(&mut out, version);
     for AnswerPlace { response, message } in places {
@@ -36,9 +43,14 @@ struct AnswerPlace {
 }
 
 /// The version and the places, those of calls that want an answer.
-fn places(begin: &[u8], gateway: &Gateway) -> Option<(Version, Vec<AnswerPlace>)> {
+fn places(
+    begin: &[u8],
+    numbering: Numbering,
+    gateway: &Gateway,
+) -> Option<(Version, Vec<AnswerPlace>)> {
     let mut bytes = Bytes {
         left: begin,
+        numbering,
         limits: packet_limits(&gateway.limits).values,
         classes: gateway.amf_classes.external(),
     };
@@ -68,7 +80,7 @@ fn places(begin: &[u8], gateway: &Gateway) -> Option<(Version, Vec<AnswerPlace>)
             continue;
         };
         // Flex's messages are for no target.
-        let message = match Partial::read(value, bytes.limits, bytes.classes) {
+        let message = match Partial::read(value, numbering, bytes.limits, bytes.classes) {
             Some(partial) => Some(partial.into_message()),
             None => (target == "null").then_some(Value::Null),
         };
@@ -80,6 +92,7 @@ fn places(begin: &[u8], gateway: &Gateway) -> Option<(Version, Vec<AnswerPlace>)
 /// What is left of the beginning of a packet.
 struct Bytes<'b> {
     left: &'b [u8],
+    numbering: Numbering,
     limits: tamtam_amf::Limits,
     classes: &'b Classes,
 }
@@ -112,8 +125,9 @@ impl<'b> Bytes<'b> {
         let length = match self.length()? {
             UNKNOWN => {
                 let begin = self.left.get(..self.limits.bytes).unwrap_or(self.left);
-                let decoder = amf0::Decoder::new(begin, self.limits);
-                let mut decoder = decoder.with_classes(self.classes);
+                let mut decoder = amf0::Decoder::new(begin, self.limits)
+                    .with_numbering(self.numbering)
+                    .with_classes(self.classes);
                 decoder.value().ok()?;
                 decoder.position()
             }

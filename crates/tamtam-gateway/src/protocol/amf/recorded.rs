@@ -8,7 +8,7 @@ use uuid::Uuid;
 
 use super::partial::Partial;
 use super::read::NameBudget;
-use super::{arguments, flex, packet_limits, read, wanted, write, write_fault, write_flex};
+use super::{arguments, flash, flex, packet_limits, read, wanted, write, write_fault, write_flex};
 use crate::json::not_carried;
 use crate::{AmfClasses, Fault, FaultKind, Limits, Object, Value};
 
@@ -80,18 +80,22 @@ pub(crate) struct Answered {
     message_id: String,
 }
 
-/// The calls of a packet.
+/// The calls of a packet, whose references count as its sender does.
 ///
 /// # Errors
 /// If it is no packet, or exceeds the limits; if a value cannot be read, and nothing says where it ends.
 pub(crate) fn read_request(
     body: &[u8],
+    from_flash_player: bool,
     limits: &Limits,
     classes: &AmfClasses,
 ) -> Result<Request, Fault> {
+    let numbering = flash::numbering(from_flash_player);
     let of_packet = packet_limits(limits);
     let decoder = Decoder::new(body, of_packet).map_err(malformed)?;
-    let mut decoder = decoder.with_classes(classes.external());
+    let mut decoder = decoder
+        .with_numbering(numbering)
+        .with_classes(classes.external());
     let version = decoder.version();
     while decoder.next_header().map_err(malformed)?.is_some() {
         let _passed_over = value_or_bytes(&mut decoder)?;
@@ -103,7 +107,8 @@ pub(crate) fn read_request(
         calls.push(match value_or_bytes(&mut decoder)? {
             Ok(value) => asked(target, response, read::of_amf0(value, &mut names)?),
             Err(bytes) => {
-                let partial = Partial::read(bytes, of_packet.values, classes.external());
+                let classes = classes.external();
+                let partial = Partial::read(bytes, numbering, of_packet.values, classes);
                 unread(target, response, bytes, partial)
             }
         });
