@@ -9,10 +9,18 @@ use std::task::{Context, Poll, ready};
 use std::time::Duration;
 
 use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
+use tokio::task::coop::{has_budget_remaining, poll_proceed};
 use tokio::time::{Instant, Sleep, sleep};
+
+/// Bytes that are read for one unit of the budget by which Tokio's tasks give way to each other: of its 128 units a task reads 64 KiB in a turn.
+const BYTES_A_UNIT: usize = 512;
 
 /// A connection that fails when the other side reads nothing for too long while there is something to write. Otherwise a
 /// client that never reads would hold its answer, and what makes it, for ever.
+///
+/// What is read is paid for by its bytes, out of the budget of the task's turn. Tokio takes one unit for each read, however long: frames of
+/// HTTP/2 that ask for nothing, and take a client a system call for a thousand of them, would be worked on by the megabyte before
+/// the connections behind have their turn.
 pub(crate) struct Patient<S> {
     stream: S,
     patience: Duration,
@@ -77,6 +85,18 @@ enum Step {
     Flush,
 }
 
+/// Takes the units for what was read, or what is left of them, from the turn of this task.
+fn pay(bytes: usize, context: &mut Context<'_>) {
+    for _ in 0..bytes / BYTES_A_UNIT {
+        if !has_budget_remaining() {
+            break;
+        }
+        if let Poll::Ready(unit) = poll_proceed(context) {
+            unit.made_progress();
+        }
+    }
+}
+
 impl<S> Patient<S> {
     pub(crate) fn new(stream: S, patience: Duration, leniency: Leniency) -> Patient<S> {
         Patient {
@@ -122,7 +142,10 @@ impl<S: AsyncRead + Unpin> AsyncRead for Patient<S> {
         context: &mut Context<'_>,
         buffer: &mut ReadBuf<'_>,
     ) -> Poll<io::Result<()>> {
-        Pin::new(&mut self.stream).poll_read(context, buffer)
+        let before = buffer.filled().len();
+        ready!(Pin::new(&mut self.stream).poll_read(context, buffer))?;
+        pay(buffer.filled().len() - before, context);
+        Poll::Ready(Ok(()))
     }
 }
 
@@ -157,5 +180,64 @@ impl<S: AsyncWrite + Unpin> AsyncWrite for Patient<S> {
     fn poll_shutdown(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<io::Result<()>> {
         let shut = Pin::new(&mut self.stream).poll_shutdown(context);
         self.watched(Step::Flush, shut, context)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use tokio::io::AsyncWriteExt;
+    use tokio::net::{TcpListener, TcpStream};
+
+    use super::*;
+
+    const PATIENCE: Duration = Duration::from_secs(60);
+
+    /// How many bytes a task reads in a turn, of a client that has sent as many as there is room for.
+    async fn read_in_a_turn(part: usize) -> usize {
+        let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+        let mut client = TcpStream::connect(listener.local_addr().unwrap())
+            .await
+            .unwrap();
+        let (server, _) = listener.accept().await.unwrap();
+        let zeros = vec![0; 64 << 10];
+        let mut sent = 0;
+        while let Ok(written) =
+            tokio::time::timeout(Duration::from_millis(50), client.write(&zeros)).await
+        {
+            sent += written.unwrap();
+        }
+        assert!(sent > 4 * (64 << 10), "{sent} bytes are there");
+        let mut server = Patient::new(server, PATIENCE, Leniency::default());
+        let reading = tokio::spawn(async move {
+            let mut memory = vec![0; part];
+            let mut bytes = 0;
+            // One turn: the first time that there is nothing is its end.
+            poll_fn(|context| {
+                loop {
+                    let mut buffer = ReadBuf::new(&mut memory);
+                    match Pin::new(&mut server).poll_read(context, &mut buffer) {
+                        Poll::Ready(read) => read.unwrap(),
+                        Poll::Pending => return Poll::Ready(bytes),
+                    }
+                    bytes += buffer.filled().len();
+                }
+            })
+            .await
+        });
+        let bytes = reading.await.unwrap();
+        drop(client);
+        bytes
+    }
+
+    #[tokio::test]
+    async fn a_turn_is_over_after_so_many_bytes_also_of_long_reads() {
+        assert_eq!(read_in_a_turn(100).await, 128 * 100);
+        for part in [8 << 10, 64 << 10] {
+            let bytes = read_in_a_turn(part).await;
+            assert!(
+                (64 << 10..=(64 << 10) + part).contains(&bytes),
+                "{part}: {bytes}"
+            );
+        }
     }
 }
