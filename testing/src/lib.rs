@@ -1,7 +1,8 @@
 //! What the tests of several crates share: a test that has to end in its time, one that runs in a process of its own, a forked
-//! child, programs whose `main` is their own, and what a process has used of processors.
+//! child, a process that does not outlive its test, programs whose `main` is their own, and what a process has used of processors.
 
 use std::io::Read;
+use std::ops::{Deref, DerefMut};
 use std::panic::resume_unwind;
 use std::process::{Child, Command, ExitStatus, Stdio};
 use std::sync::mpsc;
@@ -174,6 +175,39 @@ fn run_within(limit: Duration, test: Box<dyn FnOnce() + Send>) {
     }
 }
 
+/// A process that a test has started, which is killed and waited for when this is dropped, also by a panic. One that has ended and was waited
+/// for is left alone.
+#[derive(Debug)]
+pub struct ChildGuard(Child);
+
+impl From<Child> for ChildGuard {
+    fn from(child: Child) -> ChildGuard {
+        ChildGuard(child)
+    }
+}
+
+impl Deref for ChildGuard {
+    type Target = Child;
+
+    fn deref(&self) -> &Child {
+        &self.0
+    }
+}
+
+impl DerefMut for ChildGuard {
+    fn deref_mut(&mut self) -> &mut Child {
+        &mut self.0
+    }
+}
+
+impl Drop for ChildGuard {
+    fn drop(&mut self) {
+        // Nothing but an end that is known already makes these fail.
+        let _ = self.0.kill();
+        let _ = self.0.wait();
+    }
+}
+
 /// Waits for a process; ends it, and gives nothing, where that takes longer than `patience`.
 fn wait_for(child: &mut Child, patience: Duration) -> Option<ExitStatus> {
     let patient_until = Instant::now() + patience;
@@ -287,5 +321,20 @@ mod tests {
                 thread::park();
             }
         ));
+    }
+
+    #[cfg(target_os = "linux")]
+    #[test]
+    fn a_process_is_killed_and_waited_for_with_its_guard() {
+        let child = Command::new("sleep").arg("600").spawn().unwrap();
+        let place = format!("/proc/{}", child.id());
+        let guard = ChildGuard::from(child);
+        let test = std::panic::AssertUnwindSafe(move || {
+            let _guard = guard;
+            panic!("the test fails");
+        });
+        std::panic::catch_unwind(test).unwrap_err();
+        // It would be there as a zombie if it had been killed alone.
+        assert!(!std::path::Path::new(&place).exists());
     }
 }

@@ -2,19 +2,21 @@
 
 use std::io::{BufRead, BufReader, Read, Write};
 use std::net::TcpStream;
-use std::process::{Child, Command, Stdio};
+use std::process::{Command, Stdio};
 
 use serde_json::{Value as Json, json};
 use tamtam_amf::amf0::Value as Amf0;
 use tamtam_amf::packet::{Message, Packet, Version};
 use tamtam_rows::{Limits, encoding};
+use tamtam_testing::ChildGuard;
 
 use crate::program::{Ended, Place};
 
-/// The program at work; it is told to end when this goes.
+/// The program at work, until this is dropped.
 pub(crate) struct Serving {
+    // It ends before its folder does.
+    pub(crate) program: ChildGuard,
     pub(crate) place: Place,
-    pub(crate) program: Child,
     pub(crate) url: String,
 }
 
@@ -30,7 +32,8 @@ impl Serving {
     }
 
     pub(crate) fn of(place: Place, mut command: Command) -> Serving {
-        let mut program = command.stdout(Stdio::piped()).spawn().unwrap();
+        let program = command.stdout(Stdio::piped()).spawn().unwrap();
+        let mut program = ChildGuard::from(program);
         let mut line = String::new();
         // It says where it is when it accepts connections.
         BufReader::new(program.stdout.take().unwrap())
@@ -102,10 +105,8 @@ impl Serving {
     }
 
     /// Kills it, and gives its folder.
-    pub(crate) fn killed(mut self) -> Place {
-        self.program.kill().unwrap();
-        self.program.wait().unwrap();
-        std::mem::replace(&mut self.place, Place::empty())
+    pub(crate) fn killed(self) -> Place {
+        self.place
     }
 
     /// Asks it to end, and gives its code.
@@ -119,13 +120,6 @@ impl Serving {
                 .success()
         );
         self.program.wait().unwrap().code()
-    }
-}
-
-impl Drop for Serving {
-    fn drop(&mut self) {
-        let _ = self.program.kill();
-        let _ = self.program.wait();
     }
 }
 
@@ -500,11 +494,11 @@ fn a_long_table_is_called_for_in_the_memory_of_a_few_parts() {
 #[test]
 fn a_unix_socket_is_served_and_called() {
     let place = Place::empty();
-    let mut program = place
+    let program = place
         .command(&["serve", "--demo", "--unix", "kit.sock"])
         .stdout(Stdio::piped())
-        .spawn()
-        .unwrap();
+        .spawn();
+    let mut program = ChildGuard::from(program.unwrap());
     let mut line = String::new();
     BufReader::new(program.stdout.take().unwrap())
         .read_line(&mut line)
@@ -517,8 +511,6 @@ fn a_unix_socket_is_served_and_called() {
         "{}",
         echo.stderr
     );
-    program.kill().unwrap();
-    program.wait().unwrap();
 }
 
 #[test]

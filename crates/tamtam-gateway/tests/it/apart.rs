@@ -2,32 +2,33 @@
 
 use std::io::{BufRead, BufReader, Read};
 use std::net::SocketAddr;
-use std::process::{Child, Command, Stdio};
+use std::process::{Command, Stdio};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 
 use tamtam_gateway::{Gateway, Server};
+use tamtam_testing::ChildGuard;
 
 /// Where the program of tests is told that it is to serve.
 const SERVES: &str = "TAMTAM_GATEWAY_SERVES";
 
 /// The gateway in a process of its own.
 pub(crate) struct Apart {
-    child: Child,
+    child: ChildGuard,
     pub(crate) address: SocketAddr,
 }
 
 impl Apart {
     /// Starts the test of this name, which calls [`serve`].
     pub(crate) fn start(test: &str) -> Apart {
-        let mut child = Command::new(std::env::current_exe().unwrap())
+        let child = Command::new(std::env::current_exe().unwrap())
             .args([test, "--exact", "--ignored", "--nocapture"])
             .env(SERVES, "1")
             .stdin(Stdio::piped())
             .stdout(Stdio::piped())
-            .spawn()
-            .unwrap();
+            .spawn();
+        let mut child = ChildGuard::from(child.unwrap());
         let said = BufReader::new(child.stdout.as_mut().unwrap()).lines();
         let address = said
             .map_while(Result::ok)
@@ -63,13 +64,6 @@ impl Apart {
     pub(crate) fn end(mut self) {
         drop(self.child.stdin.take());
         assert!(self.child.wait().unwrap().success());
-    }
-}
-
-impl Drop for Apart {
-    fn drop(&mut self) {
-        let _ = self.child.kill();
-        let _ = self.child.wait();
     }
 }
 

@@ -1,8 +1,10 @@
 //! The other process: the same test program, which runs the other half of a test with the memory as its standard input.
 
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
-use std::process::{Child, Command, Stdio};
+use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
+
+use tamtam_testing::ChildGuard;
 
 const HALF: &str = "TAMTAM_IPC_TEST_HALF";
 const NUMBERS: &str = "TAMTAM_IPC_TEST_NUMBERS";
@@ -47,7 +49,7 @@ impl Numbers {
 }
 
 /// The other half of a test, until it is dropped.
-pub(crate) struct Other(Child);
+pub(crate) struct Other(ChildGuard);
 
 impl Other {
     /// Starts the test of this path once more, as the half of this name.
@@ -70,7 +72,7 @@ impl Other {
             .stdin(Stdio::from(memory))
             .stdout(Stdio::null())
             .spawn();
-        Other(child.expect("a process"))
+        Other(child.expect("a process").into())
     }
 
     /// The number of the process.
@@ -108,13 +110,6 @@ impl Other {
     pub(crate) fn ends_well(mut self) {
         let status = self.0.wait().expect("it was started here");
         assert!(status.success(), "{status}");
-    }
-}
-
-impl Drop for Other {
-    fn drop(&mut self) {
-        let _ = self.0.kill();
-        let _ = self.0.wait();
     }
 }
 

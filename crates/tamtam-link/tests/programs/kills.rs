@@ -3,10 +3,9 @@
 use std::collections::BTreeSet;
 use std::fs::File;
 use std::io::{BufRead, BufReader};
-use std::ops::{Deref, DerefMut};
 use std::os::unix::fs::FileExt;
 use std::os::unix::net::{UnixListener, UnixStream};
-use std::process::{Child, Command, Stdio};
+use std::process::{Command, Stdio};
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, mpsc};
 use std::thread;
@@ -18,6 +17,7 @@ use tamtam_actor::{
     Address, AskError, EndReason, Loss, Overflow, Pool, Refusal, Reply, on_dead_letter,
 };
 use tamtam_link::{Link, LinkEnd, carrier};
+use tamtam_testing::ChildGuard;
 
 use crate::resources::{Resources, temporary_files};
 use crate::victim::{ASKED, Does, Load, ROLE, Role, address};
@@ -193,40 +193,15 @@ fn handled_in(log: &File) -> [Vec<u64>; 2] {
     ]
 }
 
-/// The other program, which is killed if the test fails before it has been.
-pub(crate) struct Program(Child);
-
-impl Deref for Program {
-    type Target = Child;
-
-    fn deref(&self) -> &Child {
-        &self.0
-    }
-}
-
-impl DerefMut for Program {
-    fn deref_mut(&mut self) -> &mut Child {
-        &mut self.0
-    }
-}
-
-impl Drop for Program {
-    fn drop(&mut self) {
-        // Nothing but an end that is known already makes these fail.
-        let _ = self.0.kill();
-        let _ = self.0.wait();
-    }
-}
-
-/// The other program, connected.
-pub(crate) fn begin(role: &Role, log: &File) -> (Program, UnixStream) {
+/// The other program, connected; it is killed if the test fails before it has been.
+pub(crate) fn begin(role: &Role, log: &File) -> (ChildGuard, UnixStream) {
     let mut command = Command::new(std::env::current_exe().unwrap());
     command
         .env(ROLE, serde_json::to_string(role).unwrap())
         .stdin(log.try_clone().unwrap())
         .stdout(Stdio::piped());
     if role.listens {
-        let mut child = Program(command.spawn().unwrap());
+        let mut child = ChildGuard::from(command.spawn().unwrap());
         let mut line = String::new();
         let output = child.stdout.take().unwrap();
         BufReader::new(output).read_line(&mut line).unwrap();
@@ -235,7 +210,7 @@ pub(crate) fn begin(role: &Role, log: &File) -> (Program, UnixStream) {
         return (child, socket);
     }
     let listener = UnixListener::bind_addr(&address(&role.name)).unwrap();
-    let child = Program(command.spawn().unwrap());
+    let child = ChildGuard::from(command.spawn().unwrap());
     (child, listener.accept().unwrap().0)
 }
 
