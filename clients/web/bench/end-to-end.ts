@@ -178,6 +178,31 @@ async function checkProcessor(pages: Pages, origin: string, slowdown: number): P
     });
 }
 
+/** How far it is, for the program that has started it: a line of JSON before each page, and one at the end. */
+class Progress {
+    #done = 0;
+
+    constructor(private readonly pages_a_round: number) {}
+
+    /** This comes next. */
+    next(next: string): void {
+        this.#tell({ next });
+    }
+
+    /** A page is done with. */
+    done(): void {
+        this.#done++;
+    }
+
+    end(): void {
+        this.#tell({});
+    }
+
+    #tell(what: { next?: string }): void {
+        console.log(JSON.stringify({ done: this.#done, pages_a_round: this.pages_a_round, ...what }));
+    }
+}
+
 async function main(): Promise<void> {
     if (orderFile === undefined || figuresFile === undefined) throw new Error("say what to measure: end-to-end.js ORDER FIGURES");
     const order = JSON.parse(readFileSync(orderFile, "utf8")) as Order;
@@ -193,14 +218,19 @@ async function main(): Promise<void> {
     try {
         const pages = await Pages.open(browser);
         const figures = new Figures(order.machine, version, browser.version());
+        const ofTables = order.tables.reduce((sum, { links }) => sum + links.length, 0);
+        // Each form of each table comes plain and compressed.
+        const progress = new Progress(ofTables * order.slowdowns.length * names.length * 2);
         const [{ count, table, links }] = order.tables;
         const checked = `${count}/${table}/end-to-end-checks`;
         for (const link of links) {
             figures.add(checked, `link-${link.name}`, "measured_to_computed", "×", link.measured_to_computed);
+            progress.next(`whether the link of ${link.name} is as fast as it should be`);
             figures.add(checked, `page-${link.name}`, "measured_to_computed", "×", await checkLink(pages, link));
         }
         const rates = new Map([[1, 1]]);
         for (const slowdown of order.slowdowns.filter((slowdown) => slowdown !== 1)) {
+            progress.next(`whether a processor is slowed to 1/${slowdown}`);
             const { rate, long, short } = await checkProcessor(pages, links[0].plain, slowdown);
             rates.set(slowdown, rate);
             figures.add(checked, `cpu-${slowdown}`, "measured_to_computed", "×", long);
@@ -213,9 +243,11 @@ async function main(): Promise<void> {
                     for (const link of links) {
                         for (const name of names) {
                             for (const origin of [link.plain, link.compressed]) {
+                                progress.next(`${count}/${table} ${name} over ${link.name}, at 1/${slowdown} of the processor's speed`);
                                 const { first, warm } = await pages.with(origin, rates.get(slowdown) ?? slowdown, (page) =>
                                     page.evaluate(([name, table, repeats]) => endToEnd.calls(name, table, repeats), [name, table, REPEATS] as const),
                                 );
+                                progress.done();
                                 const compression = origin === link.plain ? "" : first.compression;
                                 // So small that it is not compressed: it is the same as the plain one.
                                 if (origin === link.compressed && compression === "") continue;
@@ -230,6 +262,7 @@ async function main(): Promise<void> {
                 }
             }
         }
+        progress.end();
         writeFileSync(figuresFile, figures.lines());
     } finally {
         await browser.close();

@@ -9,6 +9,7 @@ import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { ways } from "../bench/end-to-end/ways.js";
 import { package_folder } from "../bench/package-folder.js";
 
 const folder = mkdtempSync(join(tmpdir(), "tamtam-end-to-end-"));
@@ -37,13 +38,17 @@ async function complaint(bits_per_second: number, server: string): Promise<strin
     const [ordered, figures] = [join(folder, "order.json"), join(folder, "figures.jsonl")];
     writeFileSync(ordered, JSON.stringify(order));
     const measuring = spawn(process.execPath, [join(package_folder, "build", "bench", "end-to-end.js"), ordered, figures], {
-        stdio: ["ignore", "inherit", "pipe"],
+        stdio: ["ignore", "pipe", "pipe"],
     });
-    let said = "";
+    let [said, told] = ["", ""];
+    measuring.stdout.on("data", (text: Buffer) => (told += text.toString()));
     measuring.stderr.on("data", (text: Buffer) => (said += text.toString()));
     const [code] = (await once(measuring, "close")) as [number];
     assert.equal(code, 1, said);
     assert.ok(!existsSync(figures), "nothing was measured");
+    // What is checked is told; no page was measured.
+    const lines = told.trim().split("\n").map((line) => JSON.parse(line) as object);
+    assert.deepEqual(lines, [{ done: 0, pages_a_round: 2 * Object.keys(ways).length, next: "whether the link of link is as fast as it should be" }]);
     return said;
 }
 

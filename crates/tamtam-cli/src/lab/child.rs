@@ -2,14 +2,17 @@
 //!
 //! While the child measures, this process sleeps: it polls nothing and draws nothing.
 
-use std::io::Read;
-use std::process::{Child, Command, ExitStatus, Stdio};
+use std::io::{BufRead, BufReader, Read};
+use std::process::{Child, ChildStdout, Command, ExitStatus, Stdio};
 use std::sync::mpsc;
 use std::time::{Duration, Instant};
 
 use anyhow::{Context, Result};
 
 use super::interrupt::Interrupt;
+
+/// Bytes of a line that is heard of while the child runs, at most: a longer one comes in parts.
+const LINE_LIMIT: u64 = 64 << 10;
 
 /// More output than any contender has reason to print: what is above it is not read.
 const OUTPUT_LIMIT: u64 = 4 << 20;
@@ -45,6 +48,8 @@ impl Drop for Guard {
 }
 
 enum Event {
+    /// A line of standard output, where lines are heard.
+    Line(String),
     Stdout(String),
     Stderr(String),
     Interrupted,
@@ -55,7 +60,39 @@ enum Event {
 /// # Errors
 ///
 /// If the process cannot be started or waited for.
-pub(super) fn run(mut command: Command, limit: Duration, interrupt: &Interrupt) -> Result<Ending> {
+pub(super) fn run(command: Command, limit: Duration, interrupt: &Interrupt) -> Result<Ending> {
+    let read = |pipe, sender| read_to_end(pipe, Event::Stdout, sender);
+    carry_out(command, limit, interrupt, read, |_| {})
+}
+
+/// As [`run`], with each line of standard output given to `hear` as it comes, and none kept.
+///
+/// # Errors
+///
+/// As those of `run`.
+#[cfg_attr(
+    not(feature = "gateway"),
+    allow(
+        dead_code,
+        reason = "what is measured through a gateway alone has lines to hear"
+    )
+)]
+pub(super) fn run_heard(
+    command: Command,
+    limit: Duration,
+    interrupt: &Interrupt,
+    hear: impl FnMut(&str),
+) -> Result<Ending> {
+    carry_out(command, limit, interrupt, read_lines, hear)
+}
+
+fn carry_out(
+    mut command: Command,
+    limit: Duration,
+    interrupt: &Interrupt,
+    read_output: impl FnOnce(ChildStdout, mpsc::Sender<Event>),
+    mut hear: impl FnMut(&str),
+) -> Result<Ending> {
     let deadline = Instant::now() + limit;
     let program = command.get_program().to_string_lossy().into_owned();
     command
@@ -78,7 +115,7 @@ pub(super) fn run(mut command: Command, limit: Duration, interrupt: &Interrupt) 
         .stderr
         .take()
         .context("the child has no standard error")?;
-    read_to_end(stdout, Event::Stdout, sender.clone());
+    read_output(stdout, sender.clone());
     read_to_end(stderr, Event::Stderr, sender.clone());
     interrupt.wake_with(move || {
         // The receiver is gone if the child has ended: nothing is left to interrupt.
@@ -88,6 +125,7 @@ pub(super) fn run(mut command: Command, limit: Duration, interrupt: &Interrupt) 
     let (mut output, mut complaint) = (None, None);
     while output.is_none() || complaint.is_none() {
         match events.recv_timeout(deadline.saturating_duration_since(Instant::now())) {
+            Ok(Event::Line(line)) => hear(&line),
             Ok(Event::Stdout(text)) => output = Some(text),
             Ok(Event::Stderr(text)) => complaint = Some(text),
             Ok(Event::Interrupted) => return Ok(Ending::Interrupted),
@@ -146,12 +184,29 @@ fn read_to_end(
     });
 }
 
+/// Reads lines as they come; at the end there is no other output.
+fn read_lines(pipe: ChildStdout, sender: mpsc::Sender<Event>) {
+    std::thread::spawn(move || {
+        let mut pipe = BufReader::new(pipe);
+        let mut line = Vec::new();
+        // An error ends the output as well; the exit status tells the rest.
+        while let Ok(1..) = pipe.by_ref().take(LINE_LIMIT).read_until(b'\n', &mut line) {
+            let text = String::from_utf8_lossy(&line).into_owned();
+            line.clear();
+            if sender.send(Event::Line(text)).is_err() {
+                return;
+            }
+        }
+        let _ = sender.send(Event::Stdout(String::new()));
+    });
+}
+
 #[cfg(all(test, unix))]
 mod tests {
     use std::process::Command;
     use std::time::{Duration, Instant};
 
-    use super::{Ending, run};
+    use super::{Ending, run, run_heard};
     use crate::lab::interrupt::Interrupt;
 
     const LONG: Duration = Duration::from_secs(60);
@@ -181,6 +236,33 @@ mod tests {
         assert_eq!(
             (status.code(), stdout.as_str(), stderr.as_str()),
             (Some(3), "out\n", "complaint\n")
+        );
+    }
+
+    #[test]
+    fn lines_are_heard_while_the_child_runs() {
+        let folder = tempfile::tempdir().unwrap();
+        let told = folder.path().join("told");
+        // It goes on when the first line was heard, and has more to say than what is kept of a child that is not heard.
+        let script = format!(
+            "echo first; until [ -e {} ]; do sleep 0.01; done; yes 0123456789 | head -n 500000; printf last",
+            told.display()
+        );
+        let mut heard = Vec::new();
+        let hear = |line: &str| {
+            if heard.is_empty() {
+                std::fs::write(&told, "").unwrap();
+            }
+            heard.push(line.to_owned());
+        };
+        let ending = run_heard(shell(&script), LONG, &Interrupt::default(), hear).unwrap();
+        let Ending::Finished { status, stdout, .. } = ending else {
+            panic!("{ending:?}")
+        };
+        assert!(status.success() && stdout.is_empty());
+        assert_eq!(
+            (heard.len(), &*heard[0], &*heard[500_001]),
+            (500_002, "first\n", "last")
         );
     }
 

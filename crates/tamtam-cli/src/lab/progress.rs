@@ -2,6 +2,7 @@
 //!
 //! It is drawn between two runs only: a bar that redraws by itself would take time from what is measured.
 
+use std::fmt::Display;
 use std::io::Write;
 use std::time::{Duration, Instant};
 
@@ -9,7 +10,7 @@ use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 
 use super::metric::Metric;
 use super::number;
-use super::plan::{Plan, Task};
+use super::plan::Task;
 use super::results::terminal::wrapped;
 use tamtam_lab::Outcome;
 
@@ -20,17 +21,17 @@ pub(super) struct Progress {
     start: Instant,
     done: usize,
     total: usize,
-    runs: usize,
+    rounds: usize,
     budget: Option<Duration>,
     /// The newest figure: a person sees one from the first second on.
     newest: String,
 }
 
 impl Progress {
-    /// Begins to show the progress of `plan`; with `terminal` as a bar, otherwise as plain lines.
+    /// Begins to show the progress of so many `rounds` of so many runs; with `terminal` as a bar, otherwise as plain lines.
     #[must_use]
-    pub(super) fn begin(plan: &Plan, terminal: bool) -> Self {
-        let total = plan.tasks.len() * plan.runs;
+    pub(super) fn begin(rounds: usize, runs_a_round: usize, terminal: bool) -> Self {
+        let total = rounds * runs_a_round;
         let bar = terminal.then(|| {
             let bar =
                 ProgressBar::with_draw_target(Some(total as u64), ProgressDrawTarget::stderr());
@@ -46,28 +47,33 @@ impl Progress {
             start: Instant::now(),
             done: 0,
             total,
-            runs: plan.runs,
-            budget: plan.budget,
+            rounds,
+            budget: None,
             newest: String::new(),
         }
     }
 
-    /// `task` is about to run in round `round`, counted from 1.
-    pub(super) fn running(&self, round: usize, task: &Task) {
+    /// It ends by then, if there is a budget of time.
+    #[must_use]
+    pub(super) fn within(self, budget: Option<Duration>) -> Self {
+        Self { budget, ..self }
+    }
+
+    /// `run` is about to begin in round `round`, counted from 1.
+    pub(super) fn running(&self, round: usize, run: impl Display) {
         let Some(bar) = &self.bar else { return };
         let rest = match self.rest() {
             Some(rest) => format!(", {} left", number::wait(rest.as_secs_f64())),
             None => String::new(),
         };
         bar.set_message(format!(
-            "round {round} of {}{rest}  {}{} {} {}",
-            self.runs, self.newest, task.experiment, task.variant, task.contender
+            "round {round} of {}{rest}  {}{run}",
+            self.rounds, self.newest
         ));
     }
 
     /// One run of `task` is done, or needs no doing; `outcome` is what it gave.
     pub(super) fn ran(&mut self, task: &Task, outcome: Option<&Outcome>) {
-        self.done += 1;
         let known = outcome
             .and_then(|outcome| outcome.metrics.first())
             .and_then(|figure| Some((Metric::find(&figure.metric)?, figure.value)));
@@ -75,6 +81,12 @@ impl Progress {
             let figure = (metric.sentence)(value);
             self.newest = format!("[{}: {figure}]  ", task.contender);
         }
+        self.reached(self.done + 1);
+    }
+
+    /// So many runs are done.
+    pub(super) fn reached(&mut self, done: usize) {
+        self.done = done;
         if let Some(bar) = &self.bar {
             bar.set_position(self.done as u64);
         }
@@ -91,7 +103,7 @@ impl Progress {
             };
             tell(&format!(
                 "round {round} of {}: {} of {} runs done{rest}",
-                self.runs, self.done, self.total
+                self.rounds, self.done, self.total
             ));
         }
     }

@@ -66,7 +66,13 @@ impl Session {
             for place in plan.order(round) {
                 let (task, record) = (&plan.tasks[place], &mut records[place]);
                 if record.failure.is_none() {
-                    progress.running(round, task);
+                    let Task {
+                        experiment,
+                        variant,
+                        contender,
+                        ..
+                    } = task;
+                    progress.running(round, format_args!("{experiment} {variant} {contender}"));
                     match run_once(task, plan.limit, own_program, interrupt) {
                         Ok(Some(outcome)) => record.outcomes.push(outcome),
                         Ok(None) => break 'rounds,

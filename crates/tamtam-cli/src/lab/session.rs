@@ -94,7 +94,8 @@ fn measure(arguments: &RunArguments) -> Result<ExitCode> {
         plan.limit.as_secs_f64(),
         number::wait(plan.estimate().as_secs_f64())
     ));
-    let progress = Progress::begin(&plan, std::io::stderr().is_terminal());
+    let terminal = std::io::stderr().is_terminal();
+    let progress = Progress::begin(plan.runs, plan.tasks.len(), terminal).within(plan.budget);
     let session = Session::run(&plan, &own_program()?, &interrupt, progress);
     let mut standings = Standings::all(&plan, &session);
     let in_browser = match page.filter(|_| !session.interrupted) {
@@ -107,7 +108,7 @@ fn measure(arguments: &RunArguments) -> Result<ExitCode> {
     let from_end_to_end = match end_to_end.filter(|_| !session.interrupted) {
         Some(end_to_end) => {
             tell(&end_to_end.about());
-            end_to_end.measure(&interrupt)
+            end_to_end.measure(&interrupt, terminal)
         }
         None => Ok(None),
     };

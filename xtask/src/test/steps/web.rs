@@ -1,6 +1,6 @@
 //! Steps of the TypeScript package.
 
-use std::fs;
+use std::fs::{self, File};
 use std::path::Path;
 use std::process::Command;
 
@@ -142,7 +142,16 @@ fn end_to_end(stage: &Stage) -> Result<()> {
         .args(["--browser", "--end-to-end", "--links", "8"])
         .args(["--slowdowns", "1", "--json"])
         .arg(&figures);
-    run(&mut lab).context("the measurement from end to end")?;
+    let progress = stage.log("end-to-end-progress.txt");
+    let told = File::create(&progress).with_context(|| progress.display().to_string())?;
+    let measured = run(lab.stderr(told)).context("the measurement from end to end");
+    let told = fs::read_to_string(&progress)?;
+    print!("{told}");
+    measured?;
+    // Each is read plain and compressed; the line before it is of what is measured without a browser.
+    let pages = 2 * (FORMS.len() + OTHER_WAYS.len());
+    let line = format!("\nround 1 of 1: {pages} of {pages} runs done\n");
+    ensure!(told.contains(&line), "it does not tell how far it is");
     let written = fs::read_to_string(&figures)?;
     let figure = |variant: &str, contender: &str, metric: &str| -> Result<f64> {
         let keys = [

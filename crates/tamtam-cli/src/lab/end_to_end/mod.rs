@@ -196,12 +196,13 @@ mod measure {
     //! The gateway, the links, and the program that drives the browser.
 
     use std::fs;
+    use std::num::NonZeroUsize;
     use std::path::Path;
     use std::process::Command;
     use std::time::Duration;
 
     use anyhow::{Context, Result, bail};
-    use serde::Serialize;
+    use serde::{Deserialize, Serialize};
     use tamtam_rows::encoding;
 
     use super::EndToEnd;
@@ -211,6 +212,7 @@ mod measure {
     use crate::lab::child::{self, Ending};
     use crate::lab::interrupt::Interrupt;
     use crate::lab::machine;
+    use crate::lab::progress::Progress;
     use crate::lab::results::recording::Recording;
     use crate::lab::standings::Standings;
     use tamtam_lab::rows::Link;
@@ -253,6 +255,60 @@ mod measure {
         server: String,
     }
 
+    /// What the package says before each page that it opens, and at the end: a line of JSON.
+    #[derive(Debug, Deserialize)]
+    struct Told {
+        /// Pages that are done with, in all rounds.
+        done: usize,
+        pages_a_round: NonZeroUsize,
+        /// What comes next; nothing at the end.
+        next: Option<String>,
+    }
+
+    /// The progress of so many rounds, as the package tells it.
+    #[derive(Debug)]
+    struct Followed {
+        rounds: usize,
+        terminal: bool,
+        /// Nothing until the package has said how many pages there are in a round.
+        progress: Option<Progress>,
+    }
+
+    impl Followed {
+        fn new(rounds: usize, terminal: bool) -> Followed {
+            Followed {
+                rounds,
+                terminal,
+                progress: None,
+            }
+        }
+
+        /// Shows what a line tells. One that is no JSON of this kind comes from what compiles the package.
+        fn hear(&mut self, line: &str) {
+            let Ok(told) = serde_json::from_str::<Told>(line) else {
+                return;
+            };
+            let pages = told.pages_a_round.get();
+            let begin = || Progress::begin(self.rounds, pages, self.terminal);
+            let progress = self.progress.get_or_insert_with(begin);
+            progress.reached(told.done);
+            let round = told.done / pages;
+            if round > 0 && told.done % pages == 0 {
+                progress.round_ended(round);
+            }
+            if let Some(next) = told.next {
+                progress.running(round + 1, next);
+            }
+        }
+
+        /// Takes away what is shown.
+        fn end(self) {
+            if let Some(progress) = self.progress {
+                progress.end();
+            }
+        }
+    }
+
     /// The tables of one number of rows, while they are served.
     struct Behind {
         _served: [Served; 2],
@@ -291,7 +347,7 @@ mod measure {
     }
 
     impl EndToEnd {
-        /// Measures. `None` if the user stopped it.
+        /// Measures, and shows on standard error how far it is. `None` if the user stopped it.
         ///
         /// # Errors
         /// If the gateway or the browser does not start, a link or a processor is not as slow as it should be, or a page made
@@ -299,6 +355,7 @@ mod measure {
         pub(in crate::lab) fn measure(
             &self,
             interrupt: &Interrupt,
+            terminal: bool,
         ) -> Result<Option<Vec<Standings>>> {
             let folder = tempfile::tempdir().context("--end-to-end: no folder for the tables")?;
             let mut behind: Vec<(u64, Behind)> = Vec::new();
@@ -337,7 +394,11 @@ mod measure {
                 .args(["run", "--silent", "end-to-end", "--"])
                 .args([&ordered, &found])
                 .current_dir(self.page.package());
-            match child::run(command, LONGEST_SESSION, interrupt)? {
+            let mut followed = Followed::new(self.runs, terminal);
+            let hear = |line: &str| followed.hear(line);
+            let ending = child::run_heard(command, LONGEST_SESSION, interrupt, hear);
+            followed.end();
+            match ending? {
                 Ending::Interrupted => Ok(None),
                 Ending::TimedOut => bail!("--end-to-end: it gave no result within four hours"),
                 Ending::Finished { status, .. } if status.success() => {
@@ -375,6 +436,7 @@ impl EndToEnd {
     pub(super) fn measure(
         &self,
         _: &super::interrupt::Interrupt,
+        _: bool,
     ) -> Result<Option<Vec<Standings>>> {
         anyhow::bail!("--end-to-end: this program was built without the gateway")
     }
