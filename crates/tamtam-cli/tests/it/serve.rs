@@ -7,7 +7,7 @@ use std::process::{Command, Stdio};
 use serde_json::{Value as Json, json};
 use tamtam_amf::amf0::Value as Amf0;
 use tamtam_amf::packet::{Message, Packet, Version};
-use tamtam_rows::{Limits, encoding};
+use tamtam_rows::{Limits, Value, encoding};
 use tamtam_testing::ChildGuard;
 
 use crate::program::{Ended, Place};
@@ -358,14 +358,24 @@ fn a_table_and_a_query_of_a_database_are_served() {
 #[cfg(target_os = "linux")]
 const MOST_KIB: u64 = 64 << 10;
 
+/// Without optimization a program alone takes more.
+#[cfg(target_os = "linux")]
+const MOST_OF_A_PROGRAM_KIB: u64 = MOST_KIB + if cfg!(debug_assertions) { 32 << 10 } else { 0 };
+
+/// How many rows a long query has, and how long the text of each is.
+#[cfg(target_os = "linux")]
+fn rows_and_length() -> (u64, u64) {
+    match std::env::var_os("TAMTAM_SOAK_SECONDS") {
+        Some(_) => (10_000_000, 24),
+        None => (150_000, 600),
+    }
+}
+
 /// Serves a query whose rows are a number and a text with the digits of `value`, together longer than the memory that an answer may take; how many
 /// rows there are, and how long each text is. With `scripts/test --soak` there are as many as the bar of the project speaks of.
 #[cfg(target_os = "linux")]
 fn long_query(value: &str) -> (Serving, u64, u64) {
-    let (rows, length) = match std::env::var_os("TAMTAM_SOAK_SECONDS") {
-        Some(_) => (10_000_000, 24),
-        None => (150_000, 600),
-    };
+    let (rows, length) = rows_and_length();
     assert!(
         rows * length > MOST_KIB << 10,
         "it would not be noticed that all is held"
@@ -469,13 +479,11 @@ fn a_long_table_is_called_for_in_the_memory_of_a_few_parts() {
         (bytes, last, peak)
     };
     let (.., one) = call(&["--rows", "1"]);
-    // Without optimization the program alone takes more.
-    let most = MOST_KIB + if cfg!(debug_assertions) { 32 << 10 } else { 0 };
-    assert!(one > 0 && one < most, "{one} KiB");
+    assert!(one > 0 && one < MOST_OF_A_PROGRAM_KIB, "{one} KiB");
     for form in ["csv", "json", "rows"] {
         let (bytes, last, peak) = call(&["--as", form]);
         assert!(form == "rows" || bytes > rows * length, "{form}: {bytes}");
-        assert!(peak < most, "{form} took {peak} KiB");
+        assert!(peak < MOST_OF_A_PROGRAM_KIB, "{form} took {peak} KiB");
         if form == "csv" {
             let end = format!(
                 "\n{rows},{:0width$}\n",
@@ -488,6 +496,64 @@ fn a_long_table_is_called_for_in_the_memory_of_a_few_parts() {
     let shown = server.call(&["Query.rows", "--rows", "2"]).stdout;
     let said = format!("\n{rows} rows; 2 of them are shown\n");
     assert!(shown.replace(',', "").ends_with(&said), "{shown}");
+    assert_eq!(server.end(), Some(0));
+}
+
+/// Where the process of the client learns of the server, and writes what memory it has had.
+#[cfg(target_os = "linux")]
+const STREAMED: [&str; 2] = ["TAMTAM_TEST_URL", "TAMTAM_TEST_PEAK"];
+
+/// Takes a long table part by part; in a process that does nothing else.
+#[cfg(target_os = "linux")]
+fn stream_a_long_table() {
+    let [url, peak] = STREAMED.map(|name| std::env::var(name).unwrap());
+    let mut runtime = tokio::runtime::Builder::new_current_thread();
+    runtime.enable_all().build().unwrap().block_on(async {
+        let client = tamtam_gateway::Client::connect(&url).await.unwrap();
+        let mut table = client.stream("Query.rows", &()).await.unwrap();
+        let mut rows = 0;
+        while let Some(part) = table.next().await.unwrap() {
+            rows += part.len() as u64;
+            let last = [0, 1].map(|column| part.value(part.len() - 1, column));
+            let [Value::Int(number), Value::Text(text)] = last else {
+                panic!("{last:?}");
+            };
+            assert_eq!(number, rows as i64);
+            assert!(text.ends_with(&number.to_string()), "{text}");
+        }
+        assert_eq!(rows, rows_and_length().0);
+    });
+    let (_, bytes) = tamtam_testing::memory("self");
+    std::fs::write(peak, (bytes >> 10).to_string()).unwrap();
+}
+
+#[cfg(target_os = "linux")]
+#[test]
+fn a_long_table_is_streamed_by_a_client_in_the_memory_of_a_few_parts() {
+    let is_client = std::env::var_os(STREAMED[0]).is_some();
+    let server = (!is_client).then(|| long_query("n").0);
+    let peak = server.as_ref().map(|server| server.place.path("peak"));
+    let prepare = |command: &mut Command| {
+        let (Some(server), Some(peak)) = (&server, &peak) else {
+            return;
+        };
+        command.env(STREAMED[0], &server.url).env(STREAMED[1], peak);
+    };
+    tamtam_testing::in_a_process_of_its_own(
+        "serve::a_long_table_is_streamed_by_a_client_in_the_memory_of_a_few_parts",
+        std::time::Duration::from_secs(1_800),
+        prepare,
+        stream_a_long_table,
+    );
+    let (Some(server), Some(peak)) = (server, peak) else {
+        return;
+    };
+    let client: u64 = std::fs::read_to_string(peak).unwrap().parse().unwrap();
+    let served = peak_kib(server.program.id()).unwrap();
+    println!("the client: {client} KiB, the server: {served} KiB");
+    for peak in [client, served] {
+        assert!(peak < MOST_OF_A_PROGRAM_KIB, "{peak} KiB");
+    }
     assert_eq!(server.end(), Some(0));
 }
 
