@@ -495,7 +495,7 @@ impl BytesBatch<'_> {
         let mut loan = self.sender.loan_by(len, claim, |_| SendError(()))?;
         write(&mut loan);
         loan.commit_one_of_several().map_err(LoanError::Refused)?;
-        self.batch.sent_one();
+        self.batch.sent(1);
         Ok(())
     }
 
@@ -733,7 +733,7 @@ impl BytesReceiver {
         limit: usize,
         mut use_bytes: impl FnMut(Bytes<'_>) -> bool,
     ) -> Result<usize, Nothing> {
-        let count = self.end.receive_several(taken?, limit, |position| {
+        let count = self.end.receive_several(taken?, limit, |position, _| {
             let taken = Taken::<true>::new(&self.end, position);
             taken.bytes().is_some_and(&mut use_bytes)
         });

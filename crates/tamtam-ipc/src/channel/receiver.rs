@@ -60,7 +60,7 @@ impl<T: Plain> Receiver<T> {
 
     /// The receiver of the channel in the memory that another process has made: after that was [handed over](Receiver::hand_over), given
     /// up, or its process has died. It goes on where the other has stopped; a message that the other was just receiving when it died comes
-    /// once more.
+    /// once more, and so do up to 32 of a batch that it was receiving.
     ///
     /// # Errors
     ///
@@ -206,9 +206,10 @@ impl<T: Plain> Receiver<T> {
     }
 
     fn finish_many(&self, first: Position, buffer: &mut Vec<T>, limit: usize) -> usize {
-        self.end.receive_several(first, limit, |position| {
-            buffer.push(self.read(position));
-            self.end.free_one_of_several(position);
+        self.end.receive_several(first, limit, |position, several| {
+            let message = self.read(position);
+            several.is_read();
+            buffer.push(message);
             true
         })
     }

@@ -9,12 +9,15 @@ use tamtam_channel::{SendError, SendManyError, SendTimeoutError, TrySendError};
 use tamtam_wait::Wait;
 
 use super::plain::{attach, attach_at};
-use super::shared::{SendingEnd, after};
+use super::shared::{Batch, SendingEnd, after};
 use crate::arena::{Arena, ArenaPlace};
 use crate::copy;
 use crate::error::AttachError;
 use crate::plain::Plain;
-use crate::ring::{Position, Refusal};
+use crate::ring::{MOST_AT_ONCE, Position, Refusal};
+
+/// A batch gathers so many bytes of messages at most before it sends them, if that is more than one message.
+const GATHERED_BYTES: usize = 64 << 10;
 
 /// The sending end of a [`channel`](crate::channel()) between processes.
 ///
@@ -87,25 +90,44 @@ impl<T: Plain> Sender<T> {
         self
     }
 
-    /// Writes the message into its slot and publishes it; gives it back if another process has spoiled the slot.
+    /// Writes the message into its slot, which this call has claimed.
     #[inline]
-    fn write(&self, position: Position, message: T) -> Result<(), T> {
+    fn write(&self, position: Position, message: &T) {
         let to = self.end.shared().message(position).as_ptr();
         // SAFETY: a slot has room for a message of this type, as was seen when the memory was made or attached, and this one was claimed by
-        // this call, so no other thread of this process writes there.
+        // the calling thread, so no other thread of this process writes there.
         unsafe { copy::into_shared(message.as_bytes(), to) };
-        if self.end.publish(position, true) {
-            Ok(())
-        } else {
-            Err(message)
-        }
     }
 
+    /// Writes the message into its slot and publishes it; gives it back if another process has spoiled the slot.
     #[inline]
     fn finish(&self, position: Position, message: T) -> Result<(), T> {
-        self.write(position, message)?;
+        self.write(position, &message);
+        if !self.end.publish(position, true) {
+            return Err(message);
+        }
         self.end.ring();
         Ok(())
+    }
+
+    /// Sends messages, as many at once as there is room for. How many; those behind were not sent.
+    fn send_each(&self, batch: &mut Batch<'_>, messages: &[T]) -> usize {
+        let mut left = messages;
+        while let Ok(run) = batch.claim_several(left.len() as u64) {
+            let (sent, others) = left.split_at(run.len() as usize);
+            for (position, message) in (run.first..).zip(sent) {
+                self.write(position, message);
+            }
+            if !self.end.publish_run(run, true) {
+                break;
+            }
+            batch.sent(sent.len());
+            left = others;
+            if left.is_empty() {
+                break;
+            }
+        }
+        messages.len() - left.len()
     }
 
     /// Sends a message if there is room; never waits.
@@ -171,7 +193,7 @@ impl<T: Plain> Sender<T> {
 
     /// Sends many messages, after waiting for room whenever there is none. How many.
     ///
-    /// A receiver that sleeps is told of up to 32 of them at once, and at the end of the iterator: one that waits in between keeps messages back.
+    /// Up to 32 of them, or 64 KB, go at once, and the rest at the end of the iterator: one that waits in between keeps messages back.
     ///
     /// # Ordering
     ///
@@ -187,27 +209,31 @@ impl<T: Plain> Sender<T> {
     ///
     /// # Errors
     ///
-    /// [`SendManyError`] if no process receives: says how many messages were sent, and holds the one that was taken out of the iterator and
+    /// [`SendManyError`] if no process receives: says how many messages were sent, and holds those that were taken out of the iterator and
     /// not sent. The others are still in the iterator.
     pub fn send_many(
         &self,
         messages: impl IntoIterator<Item = T>,
     ) -> Result<usize, SendManyError<T>> {
-        let mut batch = self.end.batch();
-        let mut sent = 0;
-        for message in messages {
-            let unsent = match batch.claim() {
-                Ok(position) => self.write(position, message).err(),
-                Err(_) => Some(message),
-            };
-            if let Some(unsent) = unsent {
-                let unsent = vec![unsent];
-                return Err(SendManyError { sent, unsent });
+        let mut messages = messages.into_iter();
+        let mut gathered = Gathered::new(self);
+        loop {
+            // No slot is claimed while the iterator runs, which may do what it likes.
+            let unsent = &mut gathered.unsent;
+            unsent.extend(messages.by_ref().take(Gathered::<T>::MOST_MESSAGES));
+            let is_last = unsent.len() < Gathered::<T>::MOST_MESSAGES;
+            gathered.send();
+            let Gathered { sent, unsent, .. } = &mut gathered;
+            if !unsent.is_empty() {
+                return Err(SendManyError {
+                    sent: *sent,
+                    unsent: std::mem::take(unsent),
+                });
             }
-            batch.sent_one();
-            sent += 1;
+            if is_last {
+                return Ok(*sent);
+            }
         }
-        Ok(sent)
     }
 
     /// How many messages the channel can hold.
@@ -226,6 +252,55 @@ impl<T: Plain> Sender<T> {
     #[must_use]
     pub fn is_corrupt(&self) -> bool {
         self.end.shared().is_corrupt()
+    }
+}
+
+/// Messages of a batch that an iterator has yielded. If it panics, they are sent.
+struct Gathered<'a, T: Plain> {
+    sender: &'a Sender<T>,
+    batch: Batch<'a>,
+    unsent: Vec<T>,
+    sent: usize,
+}
+
+impl<'a, T: Plain> Gathered<'a, T> {
+    /// So many at a time.
+    const MOST_MESSAGES: usize = {
+        let size = if size_of::<T>() == 0 {
+            1
+        } else {
+            size_of::<T>()
+        };
+        let most = GATHERED_BYTES / size;
+        match most {
+            0 => 1,
+            _ if most > MOST_AT_ONCE as usize => MOST_AT_ONCE as usize,
+            _ => most,
+        }
+    };
+
+    fn new(sender: &'a Sender<T>) -> Self {
+        Gathered {
+            sender,
+            batch: sender.end.batch(),
+            unsent: Vec::new(),
+            sent: 0,
+        }
+    }
+
+    /// Sends them; what is left was refused.
+    fn send(&mut self) {
+        if !self.unsent.is_empty() {
+            let sent = self.sender.send_each(&mut self.batch, &self.unsent);
+            self.unsent.drain(..sent);
+            self.sent += sent;
+        }
+    }
+}
+
+impl<T: Plain> Drop for Gathered<'_, T> {
+    fn drop(&mut self) {
+        self.send();
     }
 }
 

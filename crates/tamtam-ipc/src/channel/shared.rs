@@ -1,6 +1,5 @@
 //! The memory of a channel, and its two kinds of ends, whatever the messages are.
 
-use std::cell::Cell;
 use std::io;
 use std::os::fd::{BorrowedFd, OwnedFd};
 use std::ptr::NonNull;
@@ -17,7 +16,8 @@ use crate::home::Home;
 use crate::occupant::{NONE, ON_ITS_WAY, Occupant, Role};
 use crate::party::{self, Stay};
 use crate::ring::{
-    COUNT_BITS, Claimant, Control, Cursor, MOST_SLOTS, Nothing, Position, Refusal, Ring, Track,
+    COUNT_BITS, Claimant, Control, Cursor, MOST_AT_ONCE, MOST_SLOTS, Nothing, Position, Refusal,
+    Ring, Run, Track,
 };
 use crate::segment::{LARGEST_SEGMENT, Segment};
 use crate::tenancy::{MOST_HOLDERS, Tenancy};
@@ -32,8 +32,8 @@ const STATE: usize = size_of::<AtomicU64>();
 /// Slots begin on cache lines of their own.
 const LINE: usize = 64;
 
-/// After so many messages of a batch the receiver is told of them.
-const MESSAGES_PER_RING: usize = 32;
+/// After so many messages of a batch the receiver is told of them, or they are given back.
+const MESSAGES_PER_RING: usize = MOST_AT_ONCE as usize;
 
 /// How many channels this process has had.
 static SERIAL: AtomicU64 = AtomicU64::new(0);
@@ -66,6 +66,8 @@ pub(crate) struct Shared {
     /// Bytes of a message at most.
     largest: usize,
     claimant: Claimant,
+    /// What this process has last seen to be given back.
+    seen: AtomicU64,
     pub(super) role: Role,
     /// [`CORRUPT`], [`AWAY`].
     pub(super) state: AtomicU8,
@@ -97,7 +99,7 @@ impl Shared {
         capacity: usize,
         before: usize,
         largest: usize,
-    ) -> Result<Arc<Self>, CreateError> {
+    ) -> Result<(Arc<Self>, Cursor), CreateError> {
         let too_large = CreateError::TooLarge { bytes: usize::MAX };
         let Some(track) = Track::new(capacity.max(1) as u64) else {
             return Err(too_large);
@@ -126,8 +128,9 @@ impl Shared {
             // Another process has written into it already.
             shared.set_corrupt();
         }
-        shared.prepare();
-        Ok(Arc::new(shared))
+        let cursor = shared.prepare(shared.claimant);
+        shared.begin();
+        Ok((Arc::new(shared), cursor))
     }
 
     /// Memory that another process has made, in which messages lie in a slot behind so many bytes.
@@ -169,6 +172,7 @@ impl Shared {
             Some((stride, needed)) if needed == bytes => {
                 let shared = Shared::new(home, track, stride, largest);
                 if shared.holds {
+                    shared.begin();
                     Ok(Arc::new(shared))
                 } else {
                     Err(AttachError::Over)
@@ -188,6 +192,7 @@ impl Shared {
             track,
             largest,
             claimant: Claimant::new(place, count),
+            seen: AtomicU64::new(0),
             receiving: Waiters::new(),
             sending: Waiters::new(),
             role: Role::new(place, count, SERIAL.fetch_add(1, Ordering::Relaxed)),
@@ -307,6 +312,11 @@ impl Ring for Shared {
         unsafe { self.slot(index).cast::<AtomicU64>().as_ref() }
     }
 
+    #[inline]
+    fn seen(&self) -> &AtomicU64 {
+        &self.seen
+    }
+
     fn is_alive(&self, claimant: Claimant) -> bool {
         let party = self.home.segment().parties().get(claimant.place as usize);
         let life = party.and_then(|party| party.look());
@@ -337,12 +347,8 @@ pub(crate) fn after(timeout: Duration) -> Option<Instant> {
 }
 
 /// Memory with two ends in this process.
-pub(crate) fn ends(shared: Arc<Shared>) -> (SendingEnd, ReceivingEnd) {
+pub(crate) fn ends((shared, cursor): (Arc<Shared>, Cursor)) -> (SendingEnd, ReceivingEnd) {
     shared.role.begin(shared.occupant());
-    let cursor = Cursor {
-        head: shared.track.first(),
-        abandoned: 0,
-    };
     (
         SendingEnd::new(Arc::clone(&shared)),
         ReceivingEnd::new(shared, cursor),
@@ -384,10 +390,21 @@ impl SendingEnd {
     /// A slot for a message, if one is free.
     #[inline]
     pub(crate) fn try_claim(&self) -> Result<Position, Refusal> {
+        Ok(self.try_claim_run(1)?.first)
+    }
+
+    /// As many slots as are free for `most` messages, by one step, if one is free.
+    #[inline(never)]
+    fn try_claim_several(&self, most: u64) -> Result<Run, Refusal> {
+        self.try_claim_run(most)
+    }
+
+    #[inline]
+    fn try_claim_run(&self, most: u64) -> Result<Run, Refusal> {
         if !self.is_open() {
             return Err(Refusal::Closed);
         }
-        let claim = self.shared.claim(self.shared.claimant);
+        let claim = self.shared.claim(self.shared.claimant, most);
         claim.map_err(|refusal| self.refused(refusal))
     }
 
@@ -395,16 +412,16 @@ impl SendingEnd {
     #[inline]
     pub(crate) fn claim(&self, deadline: Option<Instant>) -> Result<Position, Refusal> {
         match self.try_claim() {
-            Err(Refusal::Full) => self.wait_to_claim(deadline),
+            Err(Refusal::Full) => Ok(self.wait_to_claim(1, deadline)?.first),
             claim => claim,
         }
     }
 
     #[cold]
-    fn wait_to_claim(&self, deadline: Option<Instant>) -> Result<Position, Refusal> {
+    fn wait_to_claim(&self, most: u64, deadline: Option<Instant>) -> Result<Run, Refusal> {
         let shared = &*self.shared;
         let lives = || shared.lives();
-        let claim = shared.wait_to_claim(shared.claimant, self.wait, deadline, lives);
+        let claim = shared.wait_to_claim(shared.claimant, most, self.wait, deadline, lives);
         claim.map_err(|refusal| self.refused(refusal))
     }
 
@@ -418,8 +435,14 @@ impl SendingEnd {
     /// The message of a claimed slot is written, or there will be none; whether it went that way.
     #[inline]
     pub(crate) fn publish(&self, position: Position, has_message: bool) -> bool {
+        self.publish_run(Run::single(position), has_message)
+    }
+
+    /// As [`publish`](SendingEnd::publish), of slots that were claimed by one step.
+    #[inline]
+    pub(crate) fn publish_run(&self, run: Run, has_message: bool) -> bool {
         let shared = &*self.shared;
-        let is_done = shared.publish(position, shared.claimant, has_message);
+        let is_done = shared.publish(run, shared.claimant, has_message);
         if !is_done {
             shared.set_corrupt();
         }
@@ -455,17 +478,29 @@ impl Batch<'_> {
         match self.end.try_claim() {
             Err(Refusal::Full) => {
                 self.tell();
-                self.end.claim(None)
+                Ok(self.end.wait_to_claim(1, None)?.first)
             }
             claim => claim,
         }
     }
 
-    /// One more is published.
+    /// As many slots as are free for `most` messages, by one step, after waiting for one.
     #[inline]
-    pub(crate) fn sent_one(&mut self) {
-        self.untold += 1;
-        if self.untold == MESSAGES_PER_RING {
+    pub(crate) fn claim_several(&mut self, most: u64) -> Result<Run, Refusal> {
+        match self.end.try_claim_several(most) {
+            Err(Refusal::Full) => {
+                self.tell();
+                self.end.wait_to_claim(most, None)
+            }
+            claim => claim,
+        }
+    }
+
+    /// So many more are published.
+    #[inline]
+    pub(crate) fn sent(&mut self, count: usize) {
+        self.untold += count;
+        if self.untold >= MESSAGES_PER_RING {
             self.tell();
         }
     }
@@ -516,8 +551,7 @@ impl Drop for SendingEnd {
 #[derive(Debug)]
 pub(crate) struct ReceivingEnd {
     pub(super) shared: Arc<Shared>,
-    head: Cell<Position>,
-    abandoned: Cell<u64>,
+    cursor: Cursor,
     pub(crate) wait: Wait,
     /// What stands for the receiver when this end is gone.
     leaves: u64,
@@ -527,8 +561,7 @@ impl ReceivingEnd {
     fn new(shared: Arc<Shared>, cursor: Cursor) -> Self {
         ReceivingEnd {
             shared,
-            head: Cell::new(cursor.head),
-            abandoned: Cell::new(cursor.abandoned),
+            cursor,
             wait: Wait::Adaptive,
             leaves: NONE,
         }
@@ -536,14 +569,12 @@ impl ReceivingEnd {
 
     pub(crate) fn attach(shared: Arc<Shared>) -> Result<Self, AttachError> {
         shared.occupy()?;
-        let cursor = Cursor {
-            head: shared.track.first(),
-            abandoned: 0,
+        let Some(cursor) = shared.take_over(shared.claimant) else {
+            shared.role.leave(shared.occupant(), NONE);
+            shared.control().senders.ring();
+            return Err(AttachError::NotOurs);
         };
-        // From here on it is given up in order.
         let end = ReceivingEnd::new(shared, cursor);
-        let head = end.shared.head_of_another().ok_or(AttachError::NotOurs)?;
-        end.head.set(head);
         end.shared.ring_all();
         Ok(end)
     }
@@ -561,48 +592,47 @@ impl ReceivingEnd {
     }
 
     pub(crate) fn abandoned(&self) -> u64 {
-        self.abandoned.get()
+        self.cursor.abandoned()
     }
 
     pub(crate) fn len(&self) -> usize {
-        self.shared.len_from(self.head.get()) as usize
+        self.shared.len_from(self.cursor.head()) as usize
     }
 
-    /// Uses the cursor. Not while user code runs: that may use this end, too.
+    /// What `look` finds, unless this end receives no more.
     #[inline]
-    fn with_cursor<R>(
-        &self,
-        take: impl FnOnce(&mut Cursor) -> Result<R, Nothing>,
-    ) -> Result<R, Nothing> {
+    fn looked_at<R>(&self, look: impl FnOnce(&Cursor) -> Result<R, Nothing>) -> Result<R, Nothing> {
         match self.shared.state.load(Ordering::Relaxed) {
             0 => {}
             AWAY => return Err(Nothing::Closed),
             _ => return Err(Nothing::Corrupt),
         }
-        let mut cursor = Cursor {
-            head: self.head.get(),
-            abandoned: self.abandoned.get(),
-        };
-        let taken = take(&mut cursor);
-        self.head.set(cursor.head);
-        self.abandoned.set(cursor.abandoned);
-        if matches!(taken, Err(Nothing::Corrupt)) {
+        let found = look(&self.cursor);
+        if matches!(found, Err(Nothing::Corrupt)) {
             self.shared.set_corrupt();
         }
-        taken
+        found
     }
 
     /// The next message, if it is there, and no word on whether there will be more.
     #[inline]
     pub(crate) fn take_there(&self) -> Result<Position, Nothing> {
-        self.with_cursor(|cursor| self.shared.take(cursor))
+        self.looked_at(|cursor| self.shared.take(cursor))
+    }
+
+    /// Whether the next message is there.
+    fn find(&self) -> Result<(), Nothing> {
+        self.looked_at(|cursor| self.shared.find_or_end(cursor))
     }
 
     /// The next message, if it is there.
     #[inline]
     pub(crate) fn try_take(&self) -> Result<Position, Nothing> {
         match self.take_there() {
-            Err(Nothing::Empty) => self.with_cursor(|cursor| self.shared.take_or_end(cursor)),
+            Err(Nothing::Empty) => {
+                self.find()?;
+                self.take_there()
+            }
             taken => taken,
         }
     }
@@ -620,36 +650,53 @@ impl ReceivingEnd {
     fn wait_to_take(&self, deadline: Option<Instant>) -> Result<Position, Nothing> {
         let shared = &*self.shared;
         let lives = || shared.lives();
-        self.with_cursor(|cursor| shared.wait_to_take(cursor, self.wait, deadline, lives))
+        self.looked_at(|cursor| shared.wait_to_find(cursor, self.wait, deadline, lives))?;
+        self.take_there()
     }
 
-    /// The message was read.
+    /// A message that was taken is read: its slot is given back, unless one before it is still in use, and senders that wait are told.
     #[inline]
     pub(crate) fn free(&self, position: Position) {
-        self.shared.free(position);
+        self.free_one_of_several(position);
+        self.shared.freed();
     }
 
-    /// The message was read, as one of several.
+    /// The same, and no sender is told.
     #[inline]
     pub(crate) fn free_one_of_several(&self, position: Position) {
-        self.shared.free_one_of_several(position);
+        self.given_back(self.shared.free_at(&self.cursor, position));
+    }
+
+    /// So many that were taken are read. No sender is told.
+    #[inline]
+    fn free_several(&self, count: u32) {
+        self.given_back(self.shared.free(&self.cursor, count));
+    }
+
+    #[inline]
+    fn given_back(&self, is_done: bool) {
+        // Where this end is on its way to another process, that one may have it, and receives these again.
+        if !is_done && self.shared.state.load(Ordering::Relaxed) & AWAY == 0 {
+            self.shared.set_corrupt();
+        }
     }
 
     /// Receives what is there, up to `limit` messages, from one on that was taken: how many. `receive` gets the place of each, which it
-    /// [frees](ReceivingEnd::free_one_of_several), and ends this where there was no message. Senders that wait are told at the end, also by a panic.
+    /// [frees](ReceivingEnd::free_one_of_several) or says to be [read](Several::is_read), and ends this where there was no message. Senders that wait are told at
+    /// the end, also by a panic.
     #[inline]
     pub(crate) fn receive_several(
         &self,
         first: Position,
         limit: usize,
-        mut receive: impl FnMut(Position) -> bool,
+        mut receive: impl FnMut(Position, &mut Several<'_>) -> bool,
     ) -> usize {
-        let _told = FreedSeveral(&self.shared);
+        let mut several = Several { end: self, read: 0 };
         // A sender that is as quick would otherwise keep a batch of any limit going, and others waiting.
         let limit = limit.min(self.shared.capacity());
         let mut position = first;
         let mut count = 0;
-        while receive(position) {
+        while receive(position, &mut several) {
             count += 1;
             if count == limit {
                 break;
@@ -663,12 +710,34 @@ impl ReceivingEnd {
     }
 }
 
-/// Several are read: wakes the senders that wait.
-struct FreedSeveral<'a>(&'a Shared);
+/// What is received of a batch: what is read is given back by one step for up to 32, and at the end the senders that wait are told.
+pub(crate) struct Several<'a> {
+    end: &'a ReceivingEnd,
+    read: u32,
+}
 
-impl Drop for FreedSeveral<'_> {
+impl Several<'_> {
+    /// The message that was taken last is read.
+    #[inline]
+    pub(crate) fn is_read(&mut self) {
+        self.read += 1;
+        if self.read as usize == MESSAGES_PER_RING {
+            self.give_back();
+        }
+    }
+
+    fn give_back(&mut self) {
+        let read = std::mem::take(&mut self.read);
+        if read > 0 {
+            self.end.free_several(read);
+        }
+    }
+}
+
+impl Drop for Several<'_> {
     fn drop(&mut self) {
-        self.0.freed_several();
+        self.give_back();
+        self.end.shared.freed();
     }
 }
 
@@ -681,14 +750,7 @@ impl Source for ReceivingEnd {
     waits_at!(this => this.shared.receiving, this.shared.home.segment(), &this.shared.control().receiver);
 
     fn is_ready(&self) -> bool {
-        match self.try_take() {
-            Ok(position) => {
-                // It is taken when it is received.
-                self.head.set(position);
-                true
-            }
-            Err(nothing) => nothing != Nothing::Empty,
-        }
+        self.find() != Err(Nothing::Empty)
     }
 }
 
@@ -723,7 +785,7 @@ mod tests {
     fn ends_are_small() {
         assert_eq!(
             (size_of::<SendingEnd>(), size_of::<ReceivingEnd>()),
-            (16, 40)
+            (16, 64)
         );
     }
 
@@ -742,7 +804,7 @@ mod tests {
         // Miri has no memory that processes share.
         if !cfg!(miri) {
             assert_eq!(
-                Shared::create(None, shape(), 0, 0, 1).unwrap().capacity(),
+                Shared::create(None, shape(), 0, 0, 1).unwrap().0.capacity(),
                 1
             );
         }

@@ -3,6 +3,7 @@
 //! Every word here may be written by another process at any time. Each is loaded once, taken apart and compared with what it can be; what cannot
 //! be is [`Corrupt`](Refusal::Corrupt). What a position leads to is an index below the capacity, whatever was read.
 
+use std::cell::Cell;
 use std::time::Instant;
 
 use tamtam_wait::seam::ORIGIN;
@@ -16,16 +17,21 @@ mod models;
 #[cfg(all(test, not(tamtam_loom)))]
 mod tests;
 
-const POSITION_BITS: u32 = 44;
-/// Positions are numbers below this, plus one; they wrap, after 20 days at ten million messages a second, and only distances count.
+const LENGTH_SHIFT: u32 = 18;
+const CLAIMANT: u64 = (1 << LENGTH_SHIFT) - 1;
+const KIND_SHIFT: u32 = 21;
+const POSITION_SHIFT: u32 = 23;
+/// So many of a position's bits are in a word; they wrap, after two days at ten million messages a second, and only distances count.
+const POSITION_BITS: u32 = u64::BITS - POSITION_SHIFT;
 const POSITIONS: u64 = (1 << POSITION_BITS) - 1;
-const KIND_SHIFT: u32 = 18;
-const CLAIMANT: u64 = (1 << KIND_SHIFT) - 1;
-const POSITION_SHIFT: u32 = 20;
 /// So many bits of how often a party's place was freed are in a claim.
 pub(crate) const COUNT_BITS: u32 = 12;
-/// No ring has more slots: 4096 laps at least go by before positions wrap.
+/// No ring has more slots: 512 laps at least go by before positions wrap.
 pub(crate) const MOST_SLOTS: u64 = 1 << 32;
+/// So many slots are claimed by one step at most: a power of two, whose exponent is in a state.
+pub(crate) const MOST_AT_ONCE: u64 = 32;
+/// In one of so many laps each slot is claimed alone, which leaves a new position in it. So none has one that is so old that it seems to lie ahead.
+const LAPS_BETWEEN: u64 = 64;
 /// So much oftener than there are slots a claim goes on to the next one, at most.
 const MORE_STEPS: u64 = if cfg!(tamtam_loom) { 8 } else { 1000 };
 /// While a thread looks awake, whether the other side is there is asked at one of so many looks.
@@ -45,7 +51,7 @@ impl Claimant {
     /// Of a party in this place, which was freed so often before.
     pub(crate) fn new(place: u32, count: u32) -> Self {
         Claimant {
-            place: place % (1 << (KIND_SHIFT - COUNT_BITS)),
+            place: place % (1 << (LENGTH_SHIFT - COUNT_BITS)),
             count: count % (1 << COUNT_BITS),
         }
     }
@@ -60,36 +66,72 @@ impl Claimant {
     }
 }
 
-/// What a slot is at its position.
+/// Slots that were claimed by one step: a power of two of them, from a position on, all in one lap. The state of the first one stands for all.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Kind {
-    /// A sender may claim it.
-    Free = 0,
-    /// A sender writes into it.
-    Claimed = 1,
-    /// There is a message.
-    Full = 2,
-    /// There is none, and the receiver goes on.
-    Void = 3,
+pub(crate) struct Run {
+    pub(crate) first: Position,
+    exponent: u32,
 }
 
-const fn free(position: Position) -> u64 {
+impl Run {
+    /// Of one slot.
+    pub(crate) fn single(position: Position) -> Self {
+        Run {
+            first: position,
+            exponent: 0,
+        }
+    }
+
+    /// How many slots.
+    #[inline]
+    pub(crate) fn len(self) -> u64 {
+        1 << self.exponent
+    }
+
+    /// The state of its first slot.
+    #[inline]
+    fn state(self, kind: Kind) -> u64 {
+        at(self.first) | (kind as u64) << KIND_SHIFT | u64::from(self.exponent) << LENGTH_SHIFT
+    }
+
+    #[inline]
+    fn claimed(self, by: Claimant) -> u64 {
+        self.state(Kind::Claimed) | by.bits()
+    }
+}
+
+/// What the slots of a run are. Slots whose position is before the one that is looked for are free, as far as the receiver has given them back.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Kind {
+    /// There is no message, and the receiver goes on.
+    Void = 0,
+    /// A sender writes into them.
+    Claimed = 1,
+    /// There is a message in each.
+    Full = 2,
+    /// Another process has written it.
+    Impossible = 3,
+}
+
+/// A position where it stands in a word; of a higher number its low bits.
+const fn at(position: Position) -> u64 {
     position << POSITION_SHIFT
 }
 
-fn claimed(position: Position, by: Claimant) -> u64 {
-    free(position) | (Kind::Claimed as u64) << KIND_SHIFT | by.bits()
-}
-
-/// A slot's state, taken apart.
-fn parts(state: u64) -> (Position, Kind) {
+/// A slot's state, taken apart: the position has its low bits only.
+#[inline]
+fn parts(state: u64) -> (Run, Kind) {
     let kind = match state >> KIND_SHIFT & 3 {
-        0 => Kind::Free,
+        0 => Kind::Void,
         1 => Kind::Claimed,
         2 => Kind::Full,
-        _ => Kind::Void,
+        _ => Kind::Impossible,
     };
-    (state >> POSITION_SHIFT, kind)
+    let run = Run {
+        first: state >> POSITION_SHIFT,
+        exponent: (state >> LENGTH_SHIFT & 7) as u32,
+    };
+    (run, kind)
 }
 
 /// How positions follow each other in a ring of so many slots.
@@ -115,7 +157,7 @@ impl Track {
 
     /// The first position of all.
     pub(crate) fn first(self) -> Position {
-        ORIGIN as u64 & POSITIONS & !(self.lap - 1)
+        ORIGIN as u64 & !(self.lap - 1)
     }
 
     /// The slot of a position, unless no slot has that.
@@ -131,16 +173,41 @@ impl Track {
         if index + 1 < self.capacity {
             position + 1
         } else {
-            (position - index).wrapping_add(self.lap) & POSITIONS
+            (position - index).wrapping_add(self.lap)
         }
     }
 
-    fn next_lap(self, position: Position) -> Position {
-        position.wrapping_add(self.lap) & POSITIONS
+    /// Behind the last slot of a run, unless that reaches beyond its lap, or is longer than any.
+    #[inline]
+    fn behind(self, run: Run) -> Option<Position> {
+        let index = run.first & (self.lap - 1);
+        let end = index + run.len();
+        (end <= self.capacity && run.len() <= MOST_AT_ONCE)
+            .then(|| self.next(run.first + (run.len() - 1)))
     }
 
-    fn previous_lap(self, position: Position) -> Position {
-        position.wrapping_sub(self.lap) & POSITIONS
+    /// How many slots are free from a position on, in its lap, where the receiver has given back all before `head`; none if the ring is full, and
+    /// `None` if the position lies outside of what can be free.
+    #[inline]
+    fn room(self, head: Position, position: Position) -> Option<u64> {
+        let distance = position.wrapping_sub(head);
+        if distance >= self.lap {
+            return (distance == self.lap).then_some(0);
+        }
+        let index = position & (self.lap - 1);
+        let head = head & (self.lap - 1);
+        let end = if index < head { head } else { self.capacity };
+        Some(end.min(self.capacity) - index)
+    }
+
+    /// In this lap each slot is claimed alone.
+    fn is_by_one(self, position: Position) -> bool {
+        position & (self.lap * (LAPS_BETWEEN - 1)) == self.lap * (LAPS_BETWEEN / 2)
+    }
+
+    /// Whether two positions are of the same slot.
+    fn is_same_slot(self, position: Position, other: Position) -> bool {
+        (position ^ other) & (self.lap - 1) == 0
     }
 
     /// How many messages lie between two positions, if the second is not before the first.
@@ -156,6 +223,7 @@ impl Track {
 }
 
 /// Whether a position comes behind another, or is it.
+#[inline]
 fn is_not_before(position: Position, other: Position) -> bool {
     position.wrapping_sub(other) & POSITIONS <= POSITIONS / 2
 }
@@ -182,6 +250,16 @@ pub(crate) struct Seldom {
     pub(crate) receiver: AtomicU64,
     /// The longest message, in bytes; says the maker.
     pub(crate) largest: AtomicU64,
+    given: Given,
+}
+
+/// What the receiver has given back, on a cache line of its own, which senders read about once in a lap.
+#[derive(Debug)]
+#[cfg_attr(not(tamtam_loom), repr(C, align(64)))]
+struct Given {
+    /// The position before which all slots are given back, how many messages from there on are the rest of a run, whose first slot tells of them no more,
+    /// and the party that receives: a late step of the one before it finds another word, and does nothing.
+    head: AtomicU64,
 }
 
 impl Control {
@@ -192,6 +270,9 @@ impl Control {
             seldom: Seldom {
                 receiver: AtomicU64::new(0),
                 largest: AtomicU64::new(0),
+                given: Given {
+                    head: AtomicU64::new(0),
+                },
             },
             receiver: Bell::new(),
             senders: Bell::new(),
@@ -201,6 +282,12 @@ impl Control {
     #[cfg(test)]
     pub(crate) fn set_tail(&self, tail: u64) {
         self.tail.store(tail, Ordering::SeqCst);
+    }
+
+    #[cfg(all(test, not(tamtam_loom)))]
+    fn set_given(&self, before: Position, by: Claimant) {
+        let word = given(before, 0, by);
+        self.seldom.given.head.store(word, Ordering::SeqCst);
     }
 }
 
@@ -226,12 +313,49 @@ pub(crate) enum Nothing {
     Corrupt,
 }
 
-/// Where a receiver is.
+/// Where a receiver is. In cells, each by itself: as a whole it would be copied about, at twice the price of a message.
 #[derive(Debug)]
 pub(crate) struct Cursor {
-    pub(crate) head: Position,
-    /// So many slots were passed over because the process that had claimed them is dead.
-    pub(crate) abandoned: u64,
+    /// The next message.
+    head: Cell<Position>,
+    /// So many messages from there on were seen to be published.
+    ready: Cell<u32>,
+    /// So many were taken and not freed.
+    held: Cell<u32>,
+    /// What this receiver has written to [`Given`] last: all before `head` is given back, but for what is held, and what was taken since.
+    given: Cell<u64>,
+    abandoned: Cell<u64>,
+    by: Claimant,
+}
+
+impl Cursor {
+    /// Of the party that receives, where all before a position is given back, and so many behind it are the rest of a run.
+    fn new(head: Position, ready: u32, by: Claimant) -> Self {
+        Cursor {
+            head: Cell::new(head),
+            ready: Cell::new(ready),
+            held: Cell::new(0),
+            given: Cell::new(given(head, ready, by)),
+            abandoned: Cell::new(0),
+            by,
+        }
+    }
+
+    /// Where the next message is.
+    pub(crate) fn head(&self) -> Position {
+        self.head.get()
+    }
+
+    /// So many messages were passed over because the process that had claimed their slots is dead.
+    pub(crate) fn abandoned(&self) -> u64 {
+        self.abandoned.get()
+    }
+}
+
+/// The word that says what is given back. A whole run of the greatest length counts as none: its first slot tells of it.
+#[inline]
+fn given(before: Position, ready: u32, by: Claimant) -> u64 {
+    at(before) | (u64::from(ready) % MOST_AT_ONCE) << LENGTH_SHIFT | by.bits()
 }
 
 /// Slots, with what is shared beside them, as one process sees them.
@@ -251,224 +375,333 @@ pub(crate) trait Ring {
     /// Whether any process that lives has a sender.
     fn has_senders(&self) -> bool;
 
-    /// Makes zeroes an empty ring.
-    fn prepare(&self) {
+    /// What this process has last seen given back: a position, with all its bits. Its own, so that no other process makes it wrong.
+    fn seen(&self) -> &AtomicU64;
+
+    /// Makes zeroes an empty ring, of which a party receives.
+    fn prepare(&self, by: Claimant) -> Cursor {
         let (control, track) = (self.control(), self.track());
-        let mut position = track.first();
-        control.tail.store(position, Ordering::Relaxed);
+        let first = track.first();
+        control.tail.store(first, Ordering::Relaxed);
+        let word = given(first, 0, by);
+        control.seldom.given.head.store(word, Ordering::Relaxed);
         control.receiver.prepare();
         control.senders.prepare();
+        let mut position = first.wrapping_sub(track.lap);
         for index in 0..track.capacity() as usize {
-            self.state(index).store(free(position), Ordering::Relaxed);
+            let used = Run::single(position).state(Kind::Void);
+            self.state(index).store(used, Ordering::Relaxed);
             position = track.next(position);
         }
+        Cursor::new(first, 0, by)
     }
 
-    /// Claims the next slot for a message.
+    /// Claims the next slot for a message, or as many as are free for `most` of them, by one step.
     #[inline]
-    fn claim(&self, claimant: Claimant) -> Result<Position, Refusal> {
+    fn claim(&self, claimant: Claimant, most: u64) -> Result<Run, Refusal> {
         let track = self.track();
-        let mut tail = self.control().tail.load(Ordering::SeqCst) & POSITIONS;
+        let mut tail = self.control().tail.load(Ordering::SeqCst);
         // Each step goes on to a later position. Were this endless, another process could keep a thread here.
         for _ in 0..track.capacity() + MORE_STEPS {
             let slot = self.state(track.index(tail).ok_or(Refusal::Corrupt)?);
-            // SYNC ring-free: what the receiver has read here may be written over.
             let mut state = slot.load(Ordering::SeqCst);
-            if state == free(tail) {
-                let claim = claimed(tail, claimant);
-                match slot.compare_exchange(state, claim, Ordering::SeqCst, Ordering::SeqCst) {
-                    Ok(_) => {
-                        self.help_tail(tail);
-                        return Ok(tail);
+            if !is_not_before(state >> POSITION_SHIFT, tail) {
+                match self.room(tail, most) {
+                    Some(0) => return Err(Refusal::Full),
+                    Some(room) => {
+                        let run = Run {
+                            first: tail,
+                            exponent: room.min(most).ilog2(),
+                        };
+                        let claim = run.claimed(claimant);
+                        let step =
+                            slot.compare_exchange(state, claim, Ordering::SeqCst, Ordering::SeqCst);
+                        match step {
+                            Ok(_) => {
+                                self.help_tail(run);
+                                return Ok(run);
+                            }
+                            Err(now) => state = now,
+                        }
                     }
-                    Err(now) => state = now,
+                    None => state = passed_since(slot, state)?,
                 }
             }
-            tail = self.behind(tail, state)?;
+            // What lay there before was published or passed over since it was looked at, or was claimed.
+            if is_not_before(state >> POSITION_SHIFT, tail) {
+                tail = self.behind(tail, state)?;
+            }
         }
         // Others were quicker each time.
         Err(Refusal::Full)
     }
 
+    /// How many slots from a position on may be claimed by one step, for `most` messages; `None` if the receiver has passed it.
+    #[inline]
+    fn room(&self, tail: Position, most: u64) -> Option<u64> {
+        let track = self.track();
+        let most = if most > 1 && track.is_by_one(tail) {
+            1
+        } else {
+            most.min(MOST_AT_ONCE)
+        };
+        // SYNC ring-seen: another thread of this process has seen it.
+        let seen = self.seen().load(Ordering::Acquire);
+        if most == 1 && tail.wrapping_sub(seen) < track.lap {
+            return Some(1);
+        }
+        match track.room(seen, tail) {
+            Some(room) if room >= most => Some(most),
+            _ => self.room_now(tail).map(|room| room.min(most)),
+        }
+    }
+
+    /// As [`room`](Ring::room), by what is given back now.
+    #[cold]
+    fn room_now(&self, tail: Position) -> Option<u64> {
+        // SYNC ring-free: what the receiver has read may be written over.
+        let word = self.control().seldom.given.head.load(Ordering::SeqCst);
+        // Of what it has not yet passed, this has the higher bits of the tail.
+        let head = tail.wrapping_sub(tail.wrapping_sub(word >> POSITION_SHIFT) & POSITIONS);
+        let room = self.track().room(head, tail)?;
+        // SYNC ring-seen
+        self.seen().store(head, Ordering::Release);
+        Some(room)
+    }
+
     /// Where to look for a free slot if the one at this position is in this state, and helps the tail to get there.
     fn behind(&self, tail: Position, state: u64) -> Result<Position, Refusal> {
         let track = self.track();
-        let (position, kind) = parts(state);
-        if position == track.previous_lap(tail) && kind != Kind::Free {
-            return Err(Refusal::Full);
-        }
-        // A free slot had its turn in the lap before.
-        let passed = match kind {
-            Kind::Free => track.previous_lap(position),
-            Kind::Claimed | Kind::Full | Kind::Void => position,
-        };
-        // Both are positions of one slot, or the state cannot be.
-        let is_of_slot = position & (track.lap - 1) == tail & (track.lap - 1);
-        if !is_of_slot || !is_not_before(passed, tail) {
+        let (mut run, kind) = parts(state);
+        let is_of_slot = track.is_same_slot(run.first, tail);
+        if !is_of_slot || !is_not_before(run.first, tail) || kind == Kind::Impossible {
             return Err(Refusal::Corrupt);
         }
-        let next = track.next(passed);
+        // With the bits that the state has not.
+        run.first = tail.wrapping_add(run.first.wrapping_sub(tail) & POSITIONS);
+        let next = track.behind(run).ok_or(Refusal::Corrupt)?;
         let tail_word = &self.control().tail;
         let _ = tail_word.compare_exchange(tail, next, Ordering::SeqCst, Ordering::Relaxed);
         Ok(next)
     }
 
-    /// This position is claimed: others look behind it.
+    /// These slots are claimed: others look behind them.
     #[inline]
-    fn help_tail(&self, claimed: Position) {
-        let next = self.track().next(claimed);
+    fn help_tail(&self, claimed: Run) {
+        let next = self.track().next(claimed.first + (claimed.len() - 1));
         let tail = &self.control().tail;
-        let _ = tail.compare_exchange(claimed, next, Ordering::SeqCst, Ordering::Relaxed);
+        let _ = tail.compare_exchange(claimed.first, next, Ordering::SeqCst, Ordering::Relaxed);
     }
 
-    /// The message is written: the receiver may read it. It is not woken: [`Bell::ring`] does that, for one message or many. `false` if another
-    /// process has written something else there.
+    /// The messages of a run are written: the receiver may read them. It is not woken: [`Bell::ring`] does that, for one message or many. `false` if
+    /// another process has written something else there.
     ///
-    /// A slot whose process counts as dead was given to others. So this is no blind exchange: a thread that runs on for a moment when the kernel
+    /// Slots whose process counts as dead were given to others. So this is no blind exchange: a thread that runs on for a moment when the kernel
     /// has marked its process changes nothing.
     #[inline]
-    fn publish(&self, position: Position, by: Claimant, has_message: bool) -> bool {
-        let Some(index) = self.track().index(position) else {
+    fn publish(&self, run: Run, by: Claimant, has_message: bool) -> bool {
+        let Some(index) = self.track().index(run.first) else {
             return false;
         };
         let kind = if has_message { Kind::Full } else { Kind::Void };
-        let published = free(position) | (kind as u64) << KIND_SHIFT;
-        let claim = claimed(position, by);
         // SYNC ring-full, and the bell's.
         let slot = self.state(index);
-        slot.compare_exchange(claim, published, Ordering::SeqCst, Ordering::Relaxed)
-            .is_ok()
+        slot.compare_exchange(
+            run.claimed(by),
+            run.state(kind),
+            Ordering::SeqCst,
+            Ordering::Relaxed,
+        )
+        .is_ok()
     }
 
     /// The next message, if one is there; passes over slots in which none will be.
     #[inline]
-    fn take(&self, cursor: &mut Cursor) -> Result<Position, Nothing> {
-        let track = self.track();
-        let head = cursor.head;
-        let index = track.index(head).ok_or(Nothing::Corrupt)?;
-        // SYNC ring-full: the message is there.
-        let state = self.state(index).load(Ordering::SeqCst);
-        if state == free(head) | (Kind::Full as u64) << KIND_SHIFT {
-            cursor.head = track.next(head);
-            return Ok(head);
+    fn take(&self, cursor: &Cursor) -> Result<Position, Nothing> {
+        self.find(cursor)?;
+        let position = cursor.head.get();
+        cursor.head.set(self.track().next(position));
+        cursor.ready.set(cursor.ready.get() - 1);
+        cursor.held.set(cursor.held.get() + 1);
+        Ok(position)
+    }
+
+    /// Whether the next message is there; passes over slots in which none will be.
+    #[inline]
+    fn find(&self, cursor: &Cursor) -> Result<(), Nothing> {
+        if cursor.ready.get() > 0 {
+            return Ok(());
         }
-        if state == free(head) {
-            return Err(Nothing::Empty);
+        let track = self.track();
+        let head = cursor.head.get();
+        let index = track.index(head).ok_or(Nothing::Corrupt)?;
+        // SYNC ring-full: the messages are there.
+        let state = self.state(index).load(Ordering::SeqCst);
+        if state == Run::single(head).state(Kind::Full) {
+            cursor.ready.set(1);
+            return Ok(());
+        }
+        if !is_not_before(state >> POSITION_SHIFT, head) {
+            let is_of_slot = track.is_same_slot(state >> POSITION_SHIFT, head);
+            return Err(if is_of_slot {
+                Nothing::Empty
+            } else {
+                Nothing::Corrupt
+            });
         }
         self.pass_over(cursor)
     }
 
-    /// As [`take`](Ring::take), where the slot at the head is neither free nor full.
-    #[cold]
-    fn pass_over(&self, cursor: &mut Cursor) -> Result<Position, Nothing> {
+    /// As [`find`](Ring::find), where something is at the head.
+    #[inline(never)]
+    fn pass_over(&self, cursor: &Cursor) -> Result<(), Nothing> {
         let track = self.track();
         let mut is_passed = false;
         let mut outcome = Err(Nothing::Empty);
         for _ in 0..track.capacity() {
-            let head = cursor.head;
+            let head = cursor.head.get();
             let slot = self.state(track.index(head).ok_or(Nothing::Corrupt)?);
-            // SYNC ring-full: the message is there.
+            // SYNC ring-full: the messages are there.
             let state = slot.load(Ordering::SeqCst);
-            let (position, kind) = parts(state);
-            if position == track.next_lap(head) {
-                // A receiver before this one has died while it used an older message, which is received again, and had given this one back.
-                cursor.head = track.next(head);
-                continue;
-            }
-            if position != head {
-                outcome = Err(Nothing::Corrupt);
+            let (mut run, kind) = parts(state);
+            if !is_not_before(run.first, head) {
                 break;
             }
+            let is_here = run.first == head & POSITIONS;
+            run.first = head;
+            let Some(behind) = track.behind(run).filter(|_| is_here) else {
+                outcome = Err(Nothing::Corrupt);
+                break;
+            };
             match kind {
-                Kind::Free => break,
                 Kind::Full => {
-                    outcome = Ok(head);
-                    cursor.head = track.next(head);
+                    cursor.ready.set(run.len() as u32);
+                    outcome = Ok(());
                     break;
                 }
+                Kind::Void => {}
                 Kind::Claimed if self.is_alive(Claimant::of(state)) => break,
-                Kind::Claimed | Kind::Void => {}
+                Kind::Claimed => {
+                    // What was published a moment before the process died is a message: the next look finds it.
+                    let void = run.state(Kind::Void);
+                    let step =
+                        slot.compare_exchange(state, void, Ordering::SeqCst, Ordering::SeqCst);
+                    if step.is_err() {
+                        continue;
+                    }
+                    cursor.abandoned.set(cursor.abandoned.get() + run.len());
+                }
+                Kind::Impossible => {
+                    outcome = Err(Nothing::Corrupt);
+                    break;
+                }
             }
-            let freed = free(track.next_lap(head));
-            // What was published a moment before the process died is a message: the next look finds it.
-            // SYNC ring-free
-            let step = slot.compare_exchange(state, freed, Ordering::SeqCst, Ordering::SeqCst);
-            if step.is_ok() {
-                cursor.abandoned += u64::from(kind == Kind::Claimed);
-                cursor.head = track.next(head);
-                is_passed = true;
-            }
+            cursor.head.set(behind);
+            is_passed = true;
         }
-        if is_passed {
-            self.control().senders.ring();
+        if is_passed && cursor.held.get() == 0 {
+            if !self.give_back(cursor) {
+                outcome = Err(Nothing::Corrupt);
+            }
+            self.freed();
         }
         outcome
     }
 
-    /// The message was read: its slot is free for the next lap, and a sender that waits is woken.
+    /// So many messages that were taken are read. When no other one is held, all slots before the head are free for the next lap, by one step; senders
+    /// that wait are not told: [`freed`](Ring::freed) does that, for one or many. `false` if another process has written something else there.
     #[inline]
-    fn free(&self, position: Position) {
-        self.free_one_of_several(position);
-        self.freed_several();
+    fn free(&self, cursor: &Cursor, count: u32) -> bool {
+        let held = cursor.held.get() - count;
+        cursor.held.set(held);
+        held > 0 || self.give_back(cursor)
     }
 
-    /// As [`free`](Ring::free), for one of several: [`freed_several`](Ring::freed_several) wakes.
-    #[inline]
-    fn free_one_of_several(&self, position: Position) {
-        let track = self.track();
-        if let Some(index) = track.index(position) {
-            let freed = free(track.next_lap(position));
-            let full = free(position) | (Kind::Full as u64) << KIND_SHIFT;
-            // A thread that its process' end overtakes may come so late that the next receiver has given it back, and a sender has it: then it is no
-            // more full at this position.
-            // SYNC ring-free, and the bell's.
+    /// As [`free`](Ring::free), of one that was taken while another one is in use: the next receiver passes over it, if this one dies before that is given
+    /// back, too.
+    #[cold]
+    fn free_before_another(&self, position: Position) {
+        let run = Run::single(position);
+        if let Some(index) = self.track().index(position) {
+            let (full, void) = (run.state(Kind::Full), run.state(Kind::Void));
             let slot = self.state(index);
-            let _ = slot.compare_exchange(full, freed, Ordering::SeqCst, Ordering::Relaxed);
+            let _ = slot.compare_exchange(full, void, Ordering::SeqCst, Ordering::Relaxed);
         }
+    }
+
+    /// The message at this position, which was taken, is read: as [`free`](Ring::free).
+    #[inline]
+    fn free_at(&self, cursor: &Cursor, position: Position) -> bool {
+        if cursor.held.get() > 1 {
+            self.free_before_another(position);
+        }
+        self.free(cursor, 1)
+    }
+
+    /// A receiver whose process counts as dead may come so late that the next one has received again what it had taken, and this is no blind exchange
+    /// for that.
+    #[inline]
+    fn give_back(&self, cursor: &Cursor) -> bool {
+        let now = given(cursor.head.get(), cursor.ready.get(), cursor.by);
+        let before = cursor.given.replace(now);
+        // SYNC ring-free, and the bell's.
+        let head = &self.control().seldom.given.head;
+        head.compare_exchange(before, now, Ordering::SeqCst, Ordering::Relaxed)
+            .is_ok()
     }
 
     /// Slots were freed: wakes senders that wait.
     #[inline]
-    fn freed_several(&self) {
+    fn freed(&self) {
         self.control().senders.ring();
     }
 
     /// Whether a slot could be claimed now, or something is wrong, which a claim would tell.
     fn has_room(&self) -> bool {
         let track = self.track();
-        let mut tail = self.control().tail.load(Ordering::SeqCst) & POSITIONS;
+        let mut tail = self.control().tail.load(Ordering::SeqCst);
         for _ in 0..track.capacity() + MORE_STEPS {
             let Some(index) = track.index(tail) else {
                 return true;
             };
-            let state = self.state(index).load(Ordering::SeqCst);
-            if state == free(tail) {
-                return true;
+            let slot = self.state(index);
+            let mut state = slot.load(Ordering::SeqCst);
+            if !is_not_before(state >> POSITION_SHIFT, tail) {
+                match self.room(tail, 1) {
+                    Some(room) => return room > 0,
+                    None => match passed_since(slot, state) {
+                        Ok(now) => state = now,
+                        Err(_) => return true,
+                    },
+                }
             }
-            tail = match self.behind(tail, state) {
-                Ok(next) => next,
-                Err(refusal) => return refusal != Refusal::Full,
-            };
+            if is_not_before(state >> POSITION_SHIFT, tail) {
+                tail = match self.behind(tail, state) {
+                    Ok(next) => next,
+                    Err(_) => return true,
+                };
+            }
         }
         // Others were quicker each time.
         true
     }
 
-    /// Claims the next slot, after waiting for one. `others` are further words that end a sleep.
+    /// As [`claim`](Ring::claim), after waiting for a slot. `others` are further words that end a sleep.
     fn wait_to_claim<'a, Others>(
         &'a self,
         claimant: Claimant,
+        most: u64,
         wait: Wait,
         deadline: Option<Instant>,
         others: impl Fn() -> Others,
-    ) -> Result<Position, Refusal>
+    ) -> Result<Run, Refusal>
     where
         Others: Iterator<Item = (&'a Futex, u32, Scope)>,
     {
         let mut outcome = Err(Refusal::Full);
         let is_there = || {
             outcome = if self.has_receiver() {
-                self.claim(claimant)
+                self.claim(claimant, most)
             } else {
                 Err(Refusal::Closed)
             };
@@ -481,10 +714,10 @@ pub(crate) trait Ring {
         }
     }
 
-    /// As [`take`](Ring::take), and says if there will be no more.
-    fn take_or_end(&self, cursor: &mut Cursor) -> Result<Position, Nothing> {
-        match self.take(cursor) {
-            Err(Nothing::Empty) if !self.has_senders() => match self.take(cursor) {
+    /// As [`find`](Ring::find), and says if there will be no more.
+    fn find_or_end(&self, cursor: &Cursor) -> Result<(), Nothing> {
+        match self.find(cursor) {
+            Err(Nothing::Empty) if !self.has_senders() => match self.find(cursor) {
                 // The last sender has ended before this second look: what it had published was seen.
                 Err(Nothing::Empty) => Err(Nothing::Closed),
                 found => found,
@@ -493,28 +726,28 @@ pub(crate) trait Ring {
         }
     }
 
-    /// The next message, after waiting for it. `others` are further words that end a sleep.
-    fn wait_to_take<'a, Others>(
+    /// Waits until the next message is there. `others` are further words that end a sleep.
+    fn wait_to_find<'a, Others>(
         &'a self,
-        cursor: &mut Cursor,
+        cursor: &Cursor,
         wait: Wait,
         deadline: Option<Instant>,
         others: impl Fn() -> Others,
-    ) -> Result<Position, Nothing>
+    ) -> Result<(), Nothing>
     where
         Others: Iterator<Item = (&'a Futex, u32, Scope)>,
     {
         let mut outcome = Err(Nothing::Empty);
         let mut looks = 0_u32;
         // Set before each sleep, for the look that decides it.
-        let is_about_to_sleep = core::cell::Cell::new(false);
+        let is_about_to_sleep = Cell::new(false);
         let is_there = || {
             let asks = is_about_to_sleep.take() || looks.is_multiple_of(LOOKS_PER_QUESTION);
             looks = looks.wrapping_add(1);
             outcome = if asks {
-                self.take_or_end(cursor)
+                self.find_or_end(cursor)
             } else {
-                self.take(cursor)
+                self.find(cursor)
             };
             outcome != Err(Nothing::Empty)
         };
@@ -529,31 +762,52 @@ pub(crate) trait Ring {
         }
     }
 
-    /// Where a receiver goes on that has come after another: at the oldest position of all slots. Senders do not change positions, and a
-    /// receiver is alone.
-    fn head_of_another(&self) -> Option<Position> {
-        let track = self.track();
-        let mut head: Option<Position> = None;
-        for index in 0..track.capacity() as usize {
-            let (position, _) = parts(self.state(index).load(Ordering::SeqCst));
-            if track.index(position) != Some(index) {
+    /// Where a receiver goes on that has come after another: at what that had not given back. From here on that one gives back nothing.
+    fn take_over(&self, by: Claimant) -> Option<Cursor> {
+        let head = &self.control().seldom.given.head;
+        // A process that writes here all the time is not waited for.
+        for _ in 0..MORE_STEPS {
+            // SYNC ring-free
+            let word = head.load(Ordering::SeqCst);
+            let position = word >> POSITION_SHIFT;
+            let ready = (word >> LENGTH_SHIFT) as u32 % MOST_AT_ONCE as u32;
+            let index = self.track().index(position)? as u64;
+            if index + u64::from(ready) > self.track().capacity() {
                 return None;
             }
-            head = match head {
-                Some(head) if is_not_before(position, head) => Some(head),
-                _ => Some(position),
-            };
+            let taken = given(position, ready, by);
+            let step = head.compare_exchange(word, taken, Ordering::SeqCst, Ordering::SeqCst);
+            if step.is_ok() {
+                return Some(Cursor::new(position, ready, by));
+            }
         }
-        head
+        None
+    }
+
+    /// Looks at what is given back, before the first claim of a process.
+    fn begin(&self) {
+        let tail = self.control().tail.load(Ordering::SeqCst);
+        // A full ring, until that is known better.
+        let before = tail.wrapping_sub(self.track().lap);
+        self.seen().store(before, Ordering::Release);
     }
 
     /// How many slots are claimed or full from this position on, as far as the tail tells.
     fn len_from(&self, head: Position) -> u64 {
-        let tail = self.control().tail.load(Ordering::SeqCst) & POSITIONS;
+        let tail = self.control().tail.load(Ordering::SeqCst);
         if !is_not_before(tail, head) {
             return 0;
         }
         let track = self.track();
         track.between(head, tail).min(track.capacity())
+    }
+}
+
+/// What a slot holds now that the receiver has passed a position at which it did not look claimed: it was claimed since.
+#[cold]
+fn passed_since(slot: &AtomicU64, state: u64) -> Result<u64, Refusal> {
+    match slot.load(Ordering::SeqCst) {
+        now if now == state => Err(Refusal::Corrupt),
+        now => Ok(now),
     }
 }

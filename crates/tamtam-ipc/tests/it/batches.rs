@@ -9,7 +9,7 @@ use serde::{Deserialize, Serialize};
 use tamtam_channel::{RecvError, SendError, TryRecvError};
 use tamtam_ipc::{
     BytesReceiver, BytesSender, EncodedReceiver, EncodedRecvError, EncodedSendError, EncodedSender,
-    Loan, LoanError, bytes_channel, encoded_channel,
+    Loan, LoanError, bytes_channel, channel, encoded_channel,
 };
 
 use crate::other::{Other, half};
@@ -213,6 +213,30 @@ fn the_end_of_a_batch_tells_the_receiver_also_by_a_panic() {
         has_come(&[0]);
         drop(sender);
     });
+}
+
+/// The iterator of a batch of plain values runs while no slot is claimed: it may send and receive at the same channel. What it has yielded when it panics
+/// is sent.
+#[test]
+fn the_iterator_of_a_batch_holds_up_no_other_message() {
+    let (sender, receiver) = channel::<u32>(64).unwrap();
+    let mut came = Vec::new();
+    let numbers = (0..100).inspect(|_| {
+        while let Ok(number) = receiver.try_recv() {
+            came.push(number);
+        }
+        sender.try_send(1000).unwrap();
+        assert_eq!(receiver.try_recv(), Ok(1000));
+    });
+    assert_eq!(sender.send_many(numbers), Ok(100));
+    receiver.try_recv_many(&mut came, 64).unwrap();
+    assert!(came.drain(..).eq(0..100));
+
+    let numbers = (0..8).inspect(|number| assert!(*number < 6, "stop"));
+    let panics = || sender.send_many(numbers);
+    assert!(catch_unwind(AssertUnwindSafe(panics)).is_err());
+    assert_eq!(receiver.try_recv_many(&mut came, 10), Ok(6));
+    assert_eq!(came, [0, 1, 2, 3, 4, 5]);
 }
 
 /// A message whose decoding panics is gone, and so is its place: senders that wait for room get it.

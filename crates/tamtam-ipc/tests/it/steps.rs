@@ -14,7 +14,7 @@ use std::time::{Duration, Instant};
 use tamtam_channel::RecvTimeoutError;
 use tamtam_ipc::{
     Arena, BytesReceiver, BytesSender, CarrierError, Condition, Event, Mutex, Properties, Property,
-    Slot, Value, attach, bytes_channel, carrier,
+    Receiver, Sender, Slot, Value, attach, bytes_channel, carrier, channel,
 };
 use tamtam_testing::in_a_process_of_its_own;
 
@@ -192,6 +192,73 @@ fn a_message_is_sent_whole_or_not_at_all() {
     // Claimed and written, it is met as one that was begun; published, it is received, also by a receiver that it has not woken.
     let expected = [(vec![], 0), (vec![], 1), (vec![WHOLE.to_vec()], 0)];
     at_each_step(PATH, &expected, received);
+}
+
+#[test]
+fn messages_of_a_batch_are_sent_together_or_not_at_all() {
+    const PATH: &str = "steps::messages_of_a_batch_are_sent_together_or_not_at_all";
+    const BATCH: [[u64; 2]; 4] = [[1; 2], [2; 2], [3; 2], [4; 2]];
+    const LAST: [u64; 2] = [9; 2];
+    if let Some(memory) = half("does it") {
+        let sender = Sender::<[u64; 2]>::attach(memory).unwrap();
+        return traced(|| assert_eq!(sender.send_many(BATCH), Ok(4)));
+    }
+    // All slots are claimed by one step; until all are published by another one, none is a message, whatever was written.
+    let expected = [(vec![], 0), (vec![], 4), (BATCH.to_vec(), 0)];
+    at_each_step(PATH, &expected, |place| {
+        let (sender, receiver) = channel::<[u64; 2]>(8).unwrap();
+        let memory = sender.memory().try_clone_to_owned().unwrap();
+        std::thread::scope(|scope| {
+            let receiving = Waiting::start(scope, move || {
+                let mut messages = Vec::new();
+                while receiver.recv_many(&mut messages, 8).is_ok() {}
+                (messages, receiver.abandoned())
+            });
+            let halted = place.halt(memory.as_fd(), || receiving.sleeps());
+            // There is room, whatever the other one has begun.
+            sender.try_send(LAST).unwrap();
+            halted.go_on();
+            drop(sender);
+            let (mut messages, abandoned) = receiving.join();
+            messages.remove(messages.iter().position(|it| *it == LAST).unwrap());
+            (messages, abandoned)
+        })
+    });
+}
+
+#[test]
+fn a_batch_is_received_until_its_places_are_given_back() {
+    const PATH: &str = "steps::a_batch_is_received_until_its_places_are_given_back";
+    if let Some(memory) = half("does it") {
+        let receiver = Receiver::<u64>::attach(memory).unwrap();
+        let mut messages = Vec::with_capacity(4);
+        traced(|| receiver.recv_many(&mut messages, 3).unwrap());
+        assert_eq!(messages, [1, 2, 3]);
+        return;
+    }
+    // How many the next receiver gets once more: they are given back by one step.
+    at_each_step(PATH, &[3, 0], |place| {
+        let (sender, receiver) = channel::<u64>(4).unwrap();
+        let memory = receiver.hand_over().unwrap();
+        assert_eq!(sender.send_many(1..=4), Ok(4));
+        let (sent, messages) = std::thread::scope(|scope| {
+            let more = sender.clone();
+            let sending = Waiting::start(scope, move || more.send_many(5..=7).is_ok());
+            let halted = place.halt(memory.as_fd(), || sending.sleeps());
+            halted.go_on();
+            // There is room, or no receiver any more.
+            let sent = sending.join();
+            let receiver = Receiver::<u64>::attach(memory).unwrap();
+            drop(sender);
+            let messages: Vec<_> = receiver.iter().collect();
+            assert_eq!(receiver.abandoned(), 0);
+            (sent, messages)
+        });
+        let again = messages.iter().position(|it| *it == 4).unwrap();
+        let last = if sent { 7 } else { 4 };
+        assert!(messages.iter().copied().eq(4 - again as u64..=last));
+        again
+    });
 }
 
 #[test]
