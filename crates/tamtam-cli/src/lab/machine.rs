@@ -21,6 +21,23 @@ pub(super) fn usable_cores() -> usize {
     std::thread::available_parallelism().map_or(1, usize::from)
 }
 
+/// What is to be known before anything is measured, where others use the machine: by the mean of the last minute, more than half of a core each.
+#[must_use]
+pub(super) fn busy() -> Option<String> {
+    busy_by(&fs::read_to_string("/proc/loadavg").ok()?, usable_cores())
+}
+
+fn busy_by(load: &str, cores: usize) -> Option<String> {
+    let load: f64 = load.split_whitespace().next()?.parse().ok()?;
+    let plural = if cores == 1 { "core" } else { "cores" };
+    (load > 0.5 * cores as f64).then(|| {
+        format!(
+            "Others use this machine: its load was {load:.1} in the last minute, for {cores} {plural}. What is measured now is of that, too: \
+             trust ratios more than times, and neither where ranges overlap."
+        )
+    })
+}
+
 fn processor() -> String {
     fs::read_to_string("/proc/cpuinfo")
         .ok()
@@ -99,10 +116,21 @@ fn total_memory(text: &str) -> Option<f64> {
 
 #[cfg(test)]
 mod tests {
-    use super::{cpuinfo_field, describe, total_memory, usable_cores};
+    use super::{busy_by, cpuinfo_field, describe, total_memory, usable_cores};
 
     const CPUINFO: &str =
         "processor\t: 0\nmodel name\t: Some  Processor @ 2.60GHz\nflags\t\t: fpu hypervisor sse\n";
+
+    #[test]
+    fn a_load_of_others_is_told() {
+        assert_eq!(busy_by("0.90 1.00 9.00 1/200 4711\n", 2), None);
+        let told = busy_by("11.30 1.00 1.00 1/200 4711\n", 2).unwrap();
+        assert!(
+            told.contains("11.3 in the last minute, for 2 cores"),
+            "{told}"
+        );
+        assert_eq!(busy_by("nonsense", 2), None);
+    }
 
     #[test]
     fn fields_are_found_and_tidied() {

@@ -87,6 +87,9 @@ fn measure(arguments: &RunArguments) -> Result<ExitCode> {
     for notice in &plan.notices {
         tell(notice);
     }
+    if let Some(busy) = machine::busy() {
+        tell(&busy);
+    }
     tell(&format!(
         "{} of {}, {} s each: at most about {}. Ctrl-C ends it early and shows what there is.",
         number::counted(plan.runs, "round"),

@@ -6,6 +6,7 @@ use super::fastest;
 use super::metric::Metric;
 use super::number;
 use super::standings::{Row, Standings};
+use super::statistics::Summary;
 
 /// Two figures this close are the same: runs differ by more.
 const LEVEL: f64 = 1.03;
@@ -60,7 +61,7 @@ fn verdict(
     let champion = standings
         .champion(&flagships)
         .filter(|row| wanted(&row.contender))?;
-    let own = champion.summary(metric.name)?.median;
+    let own = champion.summary(metric.name)?;
 
     let peers: Vec<&Row> = standings
         .ranked()
@@ -100,7 +101,7 @@ fn verdict(
     if clauses.is_empty() && !is_main {
         return None;
     }
-    let mut text = format!("{}: {}", champion.contender, (metric.sentence)(own));
+    let mut text = format!("{}: {}", champion.contender, (metric.sentence)(own.median));
     if let Some(experiment) = experiment.filter(|_| metric.name == "ns_per_op") {
         text.push(' ');
         text.push_str(experiment.operation);
@@ -127,12 +128,17 @@ fn price(champion: &Row, row: &Row) -> Option<String> {
     })
 }
 
-/// "131 times as fast as std::sync::mpsc".
-fn compare(metric: &Metric, own: f64, row: &Row) -> String {
+/// "131 times as fast as std::sync::mpsc". Where some run of the one is on the wrong side of some run of the other, that is said.
+fn compare(metric: &Metric, own: Summary, row: &Row) -> String {
     let name = &row.contender;
-    let Some(other) = row.summary(metric.name).map(|summary| summary.median) else {
+    let Some(of_other) = row.summary(metric.name) else {
         return format!("not compared with {name}");
     };
+    let overlap = match own.min <= of_other.max && of_other.min <= own.max {
+        true => " (but their runs overlap)",
+        false => "",
+    };
+    let (own, other) = (own.median, of_other.median);
     if metric.better.is_empty() || own <= 0.0 || other <= 0.0 {
         return format!("{} with {name}", (metric.sentence)(other));
     }
@@ -144,9 +150,13 @@ fn compare(metric: &Metric, own: f64, row: &Row) -> String {
     if (1.0 / LEVEL..LEVEL).contains(&gain) {
         format!("level with {name}")
     } else if gain > 1.0 {
-        format!("{} {} {name}", number::times(gain), metric.better)
+        format!("{} {} {name}{overlap}", number::times(gain), metric.better)
     } else {
-        format!("{} {} {name}", number::times(1.0 / gain), metric.worse)
+        format!(
+            "{} {} {name}{overlap}",
+            number::times(1.0 / gain),
+            metric.worse
+        )
     }
 }
 
@@ -223,6 +233,23 @@ mod tests {
         let text = verdict(&standings("handover", "1000/free", &[SLOT, STD, kanal])).unwrap();
         assert!(
             text.contains("2.0 times slower than kanal, the best other way"),
+            "{text}"
+        );
+    }
+
+    #[test]
+    fn a_lead_within_the_spread_of_the_runs_is_said_to_be_one() {
+        let runs: &[&[(&str, f64)]] = &[
+            &[("ns_per_op", 380.0)],
+            &[("ns_per_op", 600.0)],
+            &[("ns_per_op", 900.0)],
+        ];
+        let kanal: Sample<'_> = ("kanal", Ok(runs), None);
+        let text = verdict(&standings("handover", "1000/free", &[SLOT, kanal])).unwrap();
+        assert!(
+            text.contains(
+                "1.36 times as fast as kanal (but their runs overlap), the best other way"
+            ),
             "{text}"
         );
     }

@@ -4,7 +4,7 @@ use std::net::SocketAddr;
 use std::path::PathBuf;
 use std::time::Duration;
 
-use clap::{Args, ValueEnum};
+use clap::{ArgGroup, Args, ValueEnum};
 use tamtam_gateway::{ForwardedBy, Network};
 
 const EXAMPLES: &str = "Examples:
@@ -16,22 +16,24 @@ const EXAMPLES: &str = "Examples:
   tamtam serve --record http://game.example calls.jsonl   before that server, whose calls are kept
   tamtam serve --replay calls.jsonl                   in its place when it is gone
 
-  curl http://127.0.0.1:8787/rest/Tiles/list?set=palette
+  curl 'http://127.0.0.1:8787/rest/Tiles/list?set=palette'
   curl http://127.0.0.1:8787/jsonrpc -H 'Content-Type: application/json' \\
        -d '{\"jsonrpc\":\"2.0\",\"method\":\"Echo.echo\",\"params\":[[1,2]],\"id\":1}'";
 
 /// `tamtam serve`.
 #[derive(Args, Debug)]
 #[command(after_help = EXAMPLES)]
+#[command(group = ArgGroup::new("what").required(true).multiple(true).args(["demo", "db", "record", "replay"]))]
+#[command(group = ArgGroup::new("of_db").multiple(true).args(["tables", "query"]))]
 pub struct ServeArguments {
     /// Serve Tiles.list(set), Echo.echo(value) and Fault.raise(), values that are pushed, and the link counter: with these one tries a client
-    #[arg(long, required_unless_present_any = ["db", "record", "replay"])]
+    #[arg(long)]
     pub demo: bool,
     /// A database: the name of a file of SQLite, or mysql://, mariadb:// or postgres://USER:PASSWORD@HOST/DATABASE
-    #[arg(long, value_name = "URL")]
+    #[arg(long, value_name = "URL", requires = "of_db")]
     pub db: Option<String>,
     /// Serve all rows of this table as Tables.NAME(). Give it again for further ones
-    #[arg(long = "table", value_name = "NAME", requires = "db", required_unless_present_any = ["demo", "query", "record", "replay"])]
+    #[arg(long = "table", value_name = "NAME", requires = "db")]
     pub tables: Vec<String>,
     /// Serve the rows of this query as Query.rows()
     #[arg(long, value_name = "SQL", requires = "db")]
@@ -48,6 +50,7 @@ pub struct ServeArguments {
         long,
         value_name = "ADDRESS",
         default_value = "127.0.0.1:8787",
+        value_parser = address,
         conflicts_with = "unix"
     )]
     pub listen: SocketAddr,
@@ -66,7 +69,8 @@ pub struct ServeArguments {
         long,
         value_name = "TOKEN",
         env = "TAMTAM_TOKEN",
-        hide_env_values = true
+        hide_env_values = true,
+        value_parser = token
     )]
     pub token: Option<String>,
     /// HTTPS: a file of certificates in PEM
@@ -152,6 +156,20 @@ pub enum LogLevel {
     Debug,
     /// What the libraries tell of the server's working, too.
     Trace,
+}
+
+fn address(text: &str) -> Result<SocketAddr, String> {
+    text.parse().map_err(|_| {
+        "write an address in figures and a port: 127.0.0.1:8787, [::1]:8787, 0.0.0.0:8787"
+            .to_owned()
+    })
+}
+
+fn token(text: &str) -> Result<String, String> {
+    match text.trim() {
+        "" => Err("it is empty, and would let everybody in: is a variable not set?".to_owned()),
+        _ => Ok(text.to_owned()),
+    }
 }
 
 fn seconds(text: &str) -> Result<Duration, String> {

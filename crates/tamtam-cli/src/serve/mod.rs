@@ -11,7 +11,7 @@ mod shapes;
 mod tables;
 mod tls;
 
-use std::io::{Write, stdout};
+use std::io::{IsTerminal, Write, stdout};
 use std::process::ExitCode;
 
 use anyhow::{Context, Result};
@@ -82,8 +82,25 @@ async fn serve(gateway: Gateway, arguments: &ServeArguments) -> Result<()> {
     let stop = stop()?;
     let mut out = stdout().lock();
     writeln!(out, "listening on {}", server.url())?;
+    // For people; a program reads the first line.
+    if out.is_terminal() {
+        let url = server.url();
+        if !arguments.no_page && !url.starts_with("unix:") {
+            writeln!(
+                out,
+                "what there is: {url} in a browser, or tamtam call {url}"
+            )?;
+        }
+        writeln!(
+            out,
+            "it ends with Ctrl-C, when the calls that it has are answered"
+        )?;
+    }
     out.flush()?;
     drop(out);
+    if arguments.token.is_none() && server.address().is_some_and(|at| !at.ip().is_loopback()) {
+        tracing::warn!("other machines may call, and no --token is asked for");
+    }
     server.serve(stop).await?;
     Ok(())
 }

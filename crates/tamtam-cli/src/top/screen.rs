@@ -55,22 +55,27 @@ impl Screen {
         });
         frame.render_widget(Paragraph::new(lines.collect::<Vec<_>>()), warned);
         if processes != 0 {
-            let title = title("processes");
+            let title = title(format!(
+                "processes{}",
+                left_out(&view.processes, tree.width)
+            ));
             frame.render_widget(grid(&view.processes, tree.width).block(title), tree);
         }
-        let title = title("pools and threads");
-        frame.render_widget(grid(&view.homes, above.width).block(title), above);
+        let more = left_out(&view.homes, above.width);
+        let block = title(format!("pools and threads{more}"));
+        frame.render_widget(grid(&view.homes, above.width).block(block), above);
 
         let room = usize::from(below.height.saturating_sub(3));
         let most = view.actors.rows.len();
         self.first = self.first.min(most.saturating_sub(room));
         let last = (self.first + room).min(most);
         let block = match view.note {
-            Some(_) => title_of_actors("actors".to_owned()),
-            None => title_of_actors(format!(
-                "actors {} to {last} of {}",
+            Some(_) => title("actors".to_owned()),
+            None => title(format!(
+                "actors {} to {last} of {}{}",
                 (self.first + 1).min(last),
-                view.observed
+                view.observed,
+                left_out(&view.actors, below.width)
             )),
         };
         if let Some(note) = view.note {
@@ -124,11 +129,7 @@ impl Screen {
     }
 }
 
-fn title(title: &'static str) -> Block<'static> {
-    title_of_actors(title.to_owned())
-}
-
-fn title_of_actors(title: String) -> Block<'static> {
+fn title(title: String) -> Block<'static> {
     Block::bordered()
         .border_type(BorderType::Rounded)
         .border_style(FAINT)
@@ -138,20 +139,64 @@ fn title_of_actors(title: String) -> Block<'static> {
         ))
 }
 
-/// As many columns as there is room for, from the left.
+/// Which columns there is room for, by their ranks, each with its width; the one that is sorted by is always there.
+fn fitting(table: &Table, width: u16) -> Vec<(usize, u16)> {
+    let all = 0..table.columns.len();
+    let mut shown: Vec<(usize, u16)> = all.map(|place| (place, width_of(table, place))).collect();
+    let room = width.saturating_sub(2);
+    while needed(&shown) > room && shown.len() > 1 {
+        let rank = |(place, _): &(usize, u16)| match table.sorted {
+            Some(sorted) if sorted == *place => None,
+            _ => Some((table.columns[*place].rank, *place)),
+        };
+        // A long word is cut before a column goes.
+        let excess = needed(&shown) - room;
+        let words = shown
+            .iter_mut()
+            .filter(|(place, width)| !table.columns[*place].is_number && *width > LEAST_WORD);
+        if let Some((_, widest)) = words.max_by_key(|(_, width)| *width) {
+            *widest = (*widest - excess.min(*widest)).max(LEAST_WORD);
+            continue;
+        }
+        let last = shown
+            .iter()
+            .map(rank)
+            .enumerate()
+            .max_by_key(|(_, rank)| *rank);
+        if let Some((last, _)) = last {
+            shown.remove(last);
+        }
+    }
+    shown
+}
+
+/// What these columns take, each with a space before the next one.
+fn needed(columns: &[(usize, u16)]) -> u16 {
+    let gaps = columns.len().saturating_sub(1) as u16;
+    columns.iter().map(|(_, width)| width).sum::<u16>() + gaps
+}
+
+/// A word is cut to so many characters where there is no room, and not to fewer.
+const LEAST_WORD: u16 = 12;
+
+/// What is said of columns for which there is no room.
+fn left_out(table: &Table, width: u16) -> String {
+    match table.columns.len() - fitting(table, width).len() {
+        0 => String::new(),
+        1 => " · 1 more column where it is wider".to_owned(),
+        more => format!(" · {more} more columns where it is wider"),
+    }
+}
+
+/// As many columns as there is room for.
 fn grid(table: &Table, width: u16) -> Grid<'_> {
-    let widths: Vec<u16> = (0..table.columns.len())
-        .map(|place| width_of(table, place))
-        .collect();
-    let mut room = width.saturating_sub(2);
-    let shown = widths.iter().take_while(|width| {
-        let fits = **width <= room;
-        room = room.saturating_sub(**width + 1);
-        fits
-    });
-    let shown = shown.count().max(1);
-    let columns = &table.columns[..shown];
-    let heading = columns.iter().enumerate().map(|(place, column)| {
+    let shown = fitting(table, width);
+    let columns = || {
+        shown
+            .iter()
+            .map(|(place, _)| (*place, &table.columns[*place]))
+    };
+    let heading = columns().map(|(place, column)| {
         let style = if table.sorted == Some(place) {
             STRONG.fg(Color::Cyan).add_modifier(Modifier::UNDERLINED)
         } else {
@@ -160,7 +205,8 @@ fn grid(table: &Table, width: u16) -> Grid<'_> {
         cell(column, column.heading, style)
     });
     let rows = table.rows.iter().map(|row| {
-        Row::new(columns.iter().zip(row).map(|(column, value)| {
+        let cells = columns().filter_map(|(place, column)| Some((column, row.get(place)?)));
+        Row::new(cells.map(|(column, value)| {
             let style = match value.weight {
                 Weight::Faint => FAINT,
                 Weight::Plain => Style::new(),
@@ -171,14 +217,11 @@ fn grid(table: &Table, width: u16) -> Grid<'_> {
         }))
     });
     // Apart as far as there is room for.
-    let needed: u16 = widths[..shown].iter().sum();
-    let gaps = shown.saturating_sub(1).max(1) as u16;
-    let spacing = (width.saturating_sub(2 + needed) / gaps).clamp(1, 3);
-    let constraints = widths[..shown]
-        .iter()
-        .map(|width| Constraint::Length(*width));
+    let gaps = shown.len().saturating_sub(1).max(1) as u16;
+    let spacing = 1 + width.saturating_sub(2 + needed(&shown)) / gaps;
+    let constraints = shown.iter().map(|(_, width)| Constraint::Length(*width));
     Grid::new(rows, constraints)
-        .column_spacing(spacing)
+        .column_spacing(spacing.min(3))
         .header(Row::new(heading))
 }
 
@@ -256,6 +299,29 @@ mod tests {
         ] {
             let words = words.replace("q  quit", " q quit");
             assert!(shown.contains(&words), "{words} is missing in\n{shown}");
+        }
+    }
+
+    #[test]
+    fn where_there_is_no_room_what_is_needed_least_goes_and_what_is_sorted_by_stays() {
+        let mut screen = Screen::default();
+        let shown = picture(62, 16, &mut screen, Some(&view(1)));
+        for words in [
+            "Till",
+            "QUEUED",
+            "AT IT",
+            "TIME",
+            "LOST",
+            "more columns where it is wider",
+        ] {
+            assert!(shown.contains(words), "{words} is missing in\n{shown}");
+        }
+        assert!(!shown.contains("MOST"), "{shown}");
+        let mut by_longest = view(1);
+        by_longest.actors.sorted = Some(9);
+        for width in [24, 40, 80] {
+            let shown = picture(width, 16, &mut screen, Some(&by_longest));
+            assert!(shown.contains("LONGEST"), "{width} columns:\n{shown}");
         }
     }
 

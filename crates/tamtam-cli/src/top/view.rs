@@ -11,12 +11,15 @@ pub(crate) struct Column {
     pub(crate) heading: &'static str,
     /// Numbers stand on the right.
     pub(crate) is_number: bool,
+    /// Where there is no room for all columns, those with the greatest go first; of equal ones the one on the right.
+    pub(crate) rank: u8,
 }
 
 const fn words(heading: &'static str) -> Column {
     Column {
         heading,
         is_number: false,
+        rank: 0,
     }
 }
 
@@ -24,6 +27,13 @@ const fn number(heading: &'static str) -> Column {
     Column {
         heading,
         is_number: true,
+        rank: 0,
+    }
+}
+
+impl Column {
+    const fn rank(self, rank: u8) -> Column {
+        Column { rank, ..self }
     }
 }
 
@@ -89,10 +99,10 @@ const HOMES: &[Column] = &[
     number("AT WORK"),
     number("DUE"),
     number("TURNS/s"),
-    number("STEALS/s"),
-    number("SLEEPS/s"),
-    number("ENTERED/s"),
-    number("BLOCKED"),
+    number("STEALS/s").rank(3),
+    number("SLEEPS/s").rank(2),
+    number("ENTERED/s").rank(3),
+    number("BLOCKED").rank(1),
     number("ACTORS"),
     number("HANDLED/s"),
     number("QUEUED"),
@@ -101,18 +111,18 @@ const HOMES: &[Column] = &[
 ];
 
 const ACTORS: &[Column] = &[
-    number("ACTOR"),
-    words("TYPE"),
-    words("HOME"),
-    number("AT IT"),
+    number("#"),
+    words("ACTOR"),
+    words("HOME").rank(5),
+    number("AT IT").rank(2),
     number("QUEUED"),
-    number("MOST"),
-    number("HANDLED/s"),
-    number("HANDLED"),
-    number("TIME"),
-    number("LONGEST"),
-    number("RESTARTS"),
-    number("LOST"),
+    number("MOST").rank(6),
+    number("HANDLED/s").rank(1),
+    number("HANDLED").rank(7),
+    number("TIME").rank(1),
+    number("LONGEST").rank(3),
+    number("RESTARTS").rank(4),
+    number("LOST").rank(2),
 ];
 
 /// A turn that has lasted so long stands out.
@@ -365,7 +375,8 @@ fn actor_row(actor: &Actor, node: &Node<'_>, has_named: bool) -> Vec<Value> {
         Some(name) if has_named => word(&format!("{name} ({type_name})")),
         _ => word(&type_name),
     };
-    let share = |nanos: u64| nanos as f64 / (seconds * 1e9) * 100.0;
+    // A turn counts whole in the time in which it has ended, also if it began before that.
+    let share = |nanos: u64| (nanos as f64 / (seconds * 1e9) * 100.0).min(100.0);
     vec![
         plain(format!("#{}", actor.id)),
         called,

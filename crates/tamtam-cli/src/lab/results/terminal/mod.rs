@@ -75,7 +75,9 @@ fn report(
         .filter(|standings| standings.rows.iter().any(|row| row.state != State::NotRun))
     {
         text.push_str(&table::render(standings, detail, colour));
-        for verdict in verdict::verdicts(standings) {
+        // One that is broken off in its first round has not measured everybody.
+        let is_whole = !session.interrupted || session.rounds > 0;
+        for verdict in verdict::verdicts(standings).iter().filter(|_| is_whole) {
             text.push_str(&wrapped(&format!("→ {verdict}"), "  "));
         }
         text.push('\n');
