@@ -17,6 +17,11 @@ const WAITING: u64 = 1 << 32;
 /// The permits of an auto event.
 const PERMITS: u64 = WAITING - 1;
 
+/// How many permits an auto event has at most: one for each thread that waits, and one for the next to come.
+fn most_permits(waiting: u64) -> u64 {
+    waiting + 1
+}
+
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Kind {
     Manual,
@@ -27,8 +32,8 @@ enum Kind {
 ///
 /// - [`Event::manual`] stays set until it is [reset](Event::reset) and lets everybody pass meanwhile.
 ///   A thread or task that waits when it is set gets past, even if it is reset right afterwards.
-/// - [`Event::auto`] lets one thread pass for each [`set`](Event::set) and resets itself. If none
-///   waits, it stays set for the next one; setting it again before that changes nothing.
+/// - [`Event::auto`] lets one thread pass for each [`set`](Event::set) and resets itself. A set beyond
+///   those that wait stays for the next one to come; setting it again before that changes nothing.
 ///
 /// An event is 72 bytes and allocates nothing while no thread sleeps at it.
 ///
@@ -112,10 +117,8 @@ impl Event {
                 }
             }
             Kind::Auto => {
-                // No more permits than threads that wait, but one for the next to come.
                 if self.change(|state| {
-                    let most = (state / WAITING).max(1);
-                    (state & PERMITS < most).then_some(state + 1)
+                    (state & PERMITS < most_permits(state / WAITING)).then_some(state + 1)
                 }) {
                     self.waiters.notify_one();
                 }
@@ -123,12 +126,16 @@ impl Event {
         }
     }
 
-    /// Resets the event: a thread that comes from now on has to wait until it is set again.
+    /// Resets the event: a thread that comes from now on has to wait until it is set again. Those that wait already
+    /// keep what it was set for them.
     pub fn reset(&self) {
         match self.kind {
             Kind::Manual => self.change(|state| (state & SET != 0).then_some(state & !SET)),
             // Permits that are on their way to threads that wait already stay theirs.
-            Kind::Auto => self.change(|state| (state == 1).then_some(0)),
+            Kind::Auto => self.change(|state| {
+                let waiting = state / WAITING;
+                (state & PERMITS > waiting).then_some(waiting * WAITING + waiting)
+            }),
         };
     }
 
@@ -247,12 +254,12 @@ impl Event {
             && self.change(|state| (state & PERMITS != 0).then(|| state - 1 - WAITING))
     }
 
-    /// An auto event: a thread that is counted as waiting gives up. A permit that was kept for it
-    /// and that no other one waits for is gone, except the one for the next to come.
+    /// An auto event: a thread that is counted as waiting gives up. The permit that was kept for it goes to
+    /// another one that waits, or stays for the next to come; a second one of these is gone.
     fn stop_waiting(&self) {
         self.change(|state| {
             let waiting = state / WAITING - 1;
-            let permits = (state & PERMITS).min(waiting.max(1));
+            let permits = (state & PERMITS).min(most_permits(waiting));
             Some(waiting * WAITING + permits)
         });
     }

@@ -75,3 +75,27 @@ fn loom_async_auto_event_cancelling_meets_setting() {
         setter.join().unwrap();
     });
 }
+
+/// Two sets beside a task that waits and one that gives up: two pass, whenever it does.
+#[test]
+fn loom_async_auto_event_keeps_the_turn_of_one_that_gives_up() {
+    model(|| {
+        let event = Arc::new(Event::auto());
+        let tasks = [Task::new(), Task::new()];
+        let mut stays = event.wait_async();
+        let mut goes = event.wait_async();
+        assert!(poll(&mut stays, &tasks[0]).is_pending());
+        assert!(poll(&mut goes, &tasks[1]).is_pending());
+        let setter = {
+            let event = Arc::clone(&event);
+            thread::spawn(move || {
+                event.set();
+                event.set();
+            })
+        };
+        drop(goes);
+        setter.join().unwrap();
+        assert!(poll(&mut stays, &tasks[0]).is_ready());
+        assert!(event.try_wait() && !event.try_wait());
+    });
+}

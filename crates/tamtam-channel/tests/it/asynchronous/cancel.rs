@@ -4,7 +4,9 @@
 use std::sync::Arc;
 use std::thread;
 
-use tamtam_channel::{Event, Latch, Receiver, Select, Sender, Slot, TryRecvError, bounded};
+use tamtam_channel::{
+    Event, Latch, Receiver, Select, Sender, Slot, TryRecvError, bounded, select, unbounded,
+};
 
 use crate::asynchronous::hand::{Hand, wakes};
 use crate::support::{Drops, Flavour, LONG, thread_number, until_asleep, within_limit};
@@ -300,6 +302,89 @@ fn a_turn_that_nobody_waits_for_any_more_stays_for_the_next_to_come() {
     event.set();
     assert!(event.try_wait());
     assert!(!event.try_wait());
+}
+
+/// Whether the task that waits has been polled when the event is set again makes no difference.
+#[test]
+fn a_second_set_beside_a_task_that_waits_lets_the_next_to_come_pass() {
+    for sets in 2..5 {
+        let event = Event::auto();
+        let hand = Hand::new();
+        let mut wait = event.wait_async();
+        hand.pends(&mut wait);
+        (0..sets).for_each(|_| event.set());
+        hand.ready(&mut wait);
+        assert!(event.try_wait(), "{sets} sets have let one pass");
+        assert!(!event.try_wait());
+    }
+}
+
+/// Two sets for two tasks, one of which goes, before or after the other one passes.
+#[test]
+fn a_turn_of_a_task_that_is_gone_lets_another_one_pass_whenever_it_goes() {
+    for passes_first in [true, false] {
+        let event = Event::auto();
+        let hands = Hand::several::<2>();
+        let (mut stays, mut goes) = (event.wait_async(), event.wait_async());
+        hands[0].pends(&mut stays);
+        hands[1].pends(&mut goes);
+        event.set();
+        event.set();
+        if passes_first {
+            hands[0].ready(&mut stays);
+            drop(goes);
+        } else {
+            drop(goes);
+            hands[0].ready(&mut stays);
+        }
+        assert!(event.try_wait(), "passes first: {passes_first}");
+        assert!(!event.try_wait());
+    }
+}
+
+/// A reset takes back what is for the next to come, and not the turns of those that wait.
+#[test]
+fn a_reset_leaves_the_turns_of_tasks_that_wait() {
+    let event = Event::auto();
+    let hands = Hand::several::<2>();
+    let (mut one, mut other) = (event.wait_async(), event.wait_async());
+    hands[0].pends(&mut one);
+    hands[1].pends(&mut other);
+    (0..3).for_each(|_| event.set());
+    event.reset();
+    hands[0].ready(&mut one);
+    hands[1].ready(&mut other);
+    assert!(!event.try_wait());
+}
+
+#[test]
+#[cfg_attr(miri, ignore = "looks at /proc")]
+fn a_turn_of_a_select_that_went_another_way_lets_another_one_pass() {
+    within_limit(|| {
+        for _ in 0..20 {
+            let event = Event::auto();
+            let (sender, receiver) = unbounded();
+            let hand = Hand::new();
+            let mut task = event.wait_async();
+            hand.pends(&mut task);
+            let received = while_asleep(
+                || {
+                    select! {
+                        recv(receiver) -> message => message.is_ok(),
+                        wait(event) => false,
+                    }
+                },
+                || {
+                    sender.send(1).unwrap();
+                    event.set();
+                    event.set();
+                },
+            );
+            assert!(received, "the message came first");
+            hand.ready(&mut task);
+            assert!(event.try_wait(), "two sets have let one pass");
+        }
+    });
 }
 
 #[test]
