@@ -200,7 +200,6 @@ impl<T> BroadcastQueue<T> {
             return Err(NoMessage::Lost(lost));
         }
         let index = (next - state.first) as usize;
-        let was_full = index == 0 && state.is_full(self.capacity);
         let Some(entry) = state.entries.get_mut(index) else {
             return Err(if state.closed {
                 NoMessage::Closed
@@ -215,12 +214,13 @@ impl<T> BroadcastQueue<T> {
         }
         position.next.store(next + 1, Ordering::Relaxed);
         let swept = state.sweep();
-        let made_room = was_full && !state.is_full(self.capacity);
+        // Also where there was room before: the sender that was woken for that may be a task that is not polled on.
+        let made_room = index == 0 && !state.is_full(self.capacity);
         drop(state);
-        drop(swept);
         if made_room {
             self.senders.notify_one();
         }
+        drop(swept);
         Ok(message)
     }
 

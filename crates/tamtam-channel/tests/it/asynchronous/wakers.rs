@@ -5,14 +5,14 @@ use std::future::Future;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::pin::Pin;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
-use std::sync::{Arc, Mutex};
+use std::sync::{Arc, Mutex, mpsc};
 use std::task::{Context, Poll, RawWaker, RawWakerVTable, Wake, Waker};
 use std::thread;
 
-use tamtam_channel::{Event, Select, Slot, bounded, unbounded};
+use tamtam_channel::{Event, Select, Slot, bounded, broadcast, unbounded};
 
 use crate::asynchronous::hand::{Hand, wakes};
-use crate::support::{Flavour, LONG, SHORT, within_limit};
+use crate::support::{Flavour, LONG, SHORT, thread_number, until_asleep, within_limit};
 
 fn poll<F: Future + Unpin>(future: &mut F, waker: &Waker) -> Poll<F::Output> {
     Pin::new(future).poll(&mut Context::from_waker(waker))
@@ -573,6 +573,35 @@ fn a_sender_that_is_not_polled_on_does_not_stop_the_others() {
     hands[1].ready(&mut waits).unwrap();
     assert_eq!(receiver.try_iter().collect::<Vec<_>>(), [2, 3]);
     drop(idle);
+}
+
+/// As above, in a broadcast, and with a thread that waits behind the task.
+#[test]
+#[cfg_attr(miri, ignore = "looks at /proc")]
+fn a_sender_of_a_broadcast_that_is_not_polled_on_does_not_stop_the_others() {
+    within_limit(|| {
+        let (sender, receiver) = broadcast::bounded(2);
+        sender.send(0).unwrap();
+        sender.send(1).unwrap();
+        let hand = Hand::new();
+        let mut idle = sender.send_async(100);
+        hand.pends(&mut idle);
+        thread::scope(|scope| {
+            let (tell, told) = mpsc::channel();
+            let other = sender.clone();
+            let waits = scope.spawn(move || {
+                tell.send(thread_number()).unwrap();
+                other.send_timeout(2, LONG)
+            });
+            until_asleep(&[told.recv().unwrap()]);
+            assert_eq!(receiver.try_recv(), Ok(0));
+            assert_eq!(hand.wakes(), 1);
+            assert_eq!(receiver.try_recv(), Ok(1));
+            assert_eq!(waits.join().unwrap(), Ok(()));
+        });
+        drop(idle);
+        assert_eq!(receiver.try_recv(), Ok(2));
+    });
 }
 
 /// The place of a task that is not polled on is not lost, either: whoever comes last passes on what is left.
