@@ -176,12 +176,13 @@ impl<T> BroadcastQueue<T> {
         state.entries.push_back(entry);
         let has_room = !state.is_full(self.capacity);
         drop(state);
-        drop(displaced);
         self.receivers.notify_all();
         if has_room {
             // One sender at a time is woken for room, and each that has got some wakes the next.
             self.senders.notify_one();
         }
+        // Last: its drop is user code, which may panic.
+        drop(displaced);
         Ok(())
     }
 

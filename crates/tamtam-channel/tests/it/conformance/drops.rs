@@ -1,12 +1,16 @@
 //! Every message is dropped exactly once, whichever way it goes.
 
 use std::panic::{self, AssertUnwindSafe};
-use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Arc, mpsc};
 use std::thread;
 use std::time::Duration;
 
-use crate::support::{Drops, Flavour, Random, for_every_flavour};
+use tamtam_channel::broadcast::{self, Lag};
+
+use crate::support::{
+    Drops, Flavour, LONG, Random, for_every_flavour, thread_number, until_asleep, within_limit,
+};
 
 for_every_flavour!(
     received_messages_belong_to_the_receiver,
@@ -254,4 +258,35 @@ fn unread_messages_of_racing_ends_are_dropped_once(flavour: Flavour) {
         });
         assert_eq!(drops.count(), 2 * count);
     }
+}
+
+/// A message that panics when it is dropped, if it is told to.
+#[derive(Clone)]
+struct Displaced(bool);
+
+impl Drop for Displaced {
+    fn drop(&mut self) {
+        assert!(!self.0, "a drop panics on purpose");
+    }
+}
+
+#[test]
+#[cfg_attr(miri, ignore = "looks at /proc")]
+fn a_displaced_message_that_panics_leaves_the_one_that_is_sent_to_a_waiting_receiver() {
+    within_limit(|| {
+        let (sender, receiver) = broadcast::bounded(1);
+        let _slow = sender.subscribe(Lag::Lose);
+        let quick = receiver.with_lag(Lag::Lose);
+        assert!(sender.send(Displaced(true)).is_ok());
+        std::mem::forget(quick.try_recv());
+        let (tell, told) = mpsc::channel();
+        let waits = thread::spawn(move || {
+            tell.send(thread_number()).unwrap();
+            quick.recv_timeout(LONG).is_ok()
+        });
+        until_asleep(&[told.recv().unwrap()]);
+        panic::catch_unwind(AssertUnwindSafe(|| sender.send(Displaced(false)).is_ok()))
+            .unwrap_err();
+        assert!(waits.join().unwrap(), "it was not woken");
+    });
 }
