@@ -343,6 +343,14 @@ impl<T> Lane<T> {
         self.sent.count.store(tail.count.get(), Ordering::Release);
     }
 
+    /// How many messages were written and not [announced](Lane::announce).
+    pub(super) fn unannounced(&self, tail: &Cursor<T>) -> usize {
+        // Only this side writes the count.
+        tail.count
+            .get()
+            .wrapping_sub(self.sent.count.load(Ordering::Relaxed))
+    }
+
     #[cold]
     #[inline(never)]
     fn append_block(&self, tail: &Cursor<T>) {

@@ -330,7 +330,7 @@ impl<T, K> LaneSender<T, K> {
     ///
     /// # Panics
     ///
-    /// If the iterator does; what it has yielded by then is sent.
+    /// If the iterator does; what it has yielded by then is sent, or dropped if the channel was closed meanwhile.
     ///
     /// # Errors
     ///
@@ -368,7 +368,7 @@ impl<T, K> LaneSender<T, K> {
             }
             let batch = Batch::begin(self);
             let written = self.lane.write_many(&batch.tail, &mut messages, ANNOUNCED);
-            drop(batch);
+            batch.end();
             if written == 0 {
                 return Ok(sent);
             }
@@ -487,8 +487,6 @@ impl<T, K> LaneSender<T, K> {
             State::InBatch => used_by_iterator(),
             State::Open => self.state.set(State::Closed),
         }
-        // What a batch that was cut short has left.
-        self.lane.announce(&self.tail);
         self.tail.forget();
         self.lane.finish();
         self.line.sweep();
@@ -545,15 +543,34 @@ impl<'a, T, K> Batch<'a, T, K> {
         tail.swap(&sender.tail);
         Batch { sender, tail }
     }
+
+    /// The iterator was asked: what it has yielded is to be announced.
+    #[inline(always)]
+    fn end(self) {
+        self.give_back();
+        core::mem::forget(self);
+    }
+
+    #[inline(always)]
+    fn give_back(&self) {
+        self.tail.swap(&self.sender.tail);
+        self.sender.state.set(State::Open);
+    }
 }
 
 impl<T, K> Drop for Batch<'_, T, K> {
-    /// Also if the iterator panics; then what it has yielded by then is announced with the next message, or
-    /// when the sender goes.
-    #[inline(always)]
+    /// The iterator has panicked: no other message may come by which what it has yielded would be announced.
+    #[cold]
     fn drop(&mut self) {
-        self.tail.swap(&self.sender.tail);
-        self.sender.state.set(State::Open);
+        self.give_back();
+        let LaneSender {
+            line, lane, tail, ..
+        } = self.sender;
+        let written = lane.unannounced(tail);
+        lane.announce(tail);
+        if line.receivers.notify_after_store(&line.attention) {
+            drop(self.sender.take_back_many(written));
+        }
     }
 }
 

@@ -1,12 +1,14 @@
 use std::cell::RefCell;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::rc::Rc;
+use std::sync::atomic::Ordering;
 use std::thread;
 use std::time::Duration;
 
 use tamtam_channel::{RecvTimeoutError, TryRecvError, spsc};
 
-use super::for_each_kind;
+use super::{counter, for_each_kind};
+use crate::support::{LONG, thread_number, until_asleep};
 
 for_each_kind! {
     fn batches_arrive_whole_and_in_order(open) {
@@ -128,4 +130,50 @@ fn an_iterator_that_uses_the_sender_is_told_so() {
     sender.send(2).unwrap();
     assert_eq!(receiver.try_iter().collect::<Vec<_>>(), [0, 2]);
     assert_eq!(*seen.borrow(), [0, 1]);
+}
+
+for_each_kind! {
+    fn what_an_iterator_that_panics_has_yielded_is_sent(open) {
+        let (sender, receiver) = open!(100);
+        catch_unwind(AssertUnwindSafe(|| sender.send_many(fails_at(3)))).unwrap_err();
+        assert_eq!((sender.len(), receiver.len()), (3, 3));
+        assert_eq!(receiver.try_iter().collect::<Vec<_>>(), [0, 1, 2]);
+        sender.send(7).unwrap();
+        assert_eq!(receiver.recv(), Ok(7));
+    }
+
+    #[cfg_attr(miri, ignore = "looks at /proc")]
+    fn what_an_iterator_that_panics_has_yielded_wakes_the_receiver(open) {
+        let (sender, receiver) = open!(100);
+        let (tell, told) = std::sync::mpsc::channel();
+        let waits = thread::spawn(move || {
+            tell.send(thread_number()).unwrap();
+            receiver.recv_timeout(LONG)
+        });
+        until_asleep(&[told.recv().unwrap()]);
+        catch_unwind(AssertUnwindSafe(|| sender.send_many(fails_at(3)))).unwrap_err();
+        // Neither another message nor the end comes before this.
+        assert_eq!(waits.join().unwrap(), Ok(0));
+        drop(sender);
+    }
+
+    fn what_an_iterator_that_panics_has_yielded_is_dropped_if_the_channel_is_closed(open) {
+        let (dropped, make) = counter();
+        let (sender, receiver) = open!(100);
+        let messages = fails_at(3).map(|number| {
+            if number == 2 {
+                // In the middle of the batch, for which there was room.
+                receiver.close();
+            }
+            make()
+        });
+        catch_unwind(AssertUnwindSafe(|| sender.send_many(messages))).unwrap_err();
+        assert_eq!((sender.len(), dropped.load(Ordering::SeqCst)), (0, 3));
+        assert!(receiver.try_recv().is_err() && sender.send(make()).is_err());
+    }
+}
+
+/// Numbers from 0 on, of which that one panics.
+fn fails_at(last: u32) -> impl Iterator<Item = u32> {
+    (0..).inspect(move |&number| assert!(number < last, "an iterator panics on purpose"))
 }
