@@ -484,6 +484,10 @@ impl WaitList {
     #[cold]
     fn sleep(&self, deadline: Option<Instant>, ready: &dyn Fn() -> bool) -> bool {
         const ONLY: Operation = Operation::new(0);
+        if self.single {
+            // A task of the same owner: it comes for its place again, as this thread may wait in vain.
+            self.lone.notify();
+        }
         Context::with(|context| {
             self.register(ONLY, context);
             if ready() {

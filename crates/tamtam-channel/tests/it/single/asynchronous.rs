@@ -4,9 +4,10 @@ use std::task::{Context, Poll, Wake, Waker};
 use std::thread;
 use std::time::{Duration, Instant};
 
-use tamtam_channel::{RecvTimeoutError, mpsc, spsc};
+use tamtam_channel::{RecvTimeoutError, SendTimeoutError, Wait, mpsc, spsc};
 
 use super::{assert_send, block_on, for_each_kind};
+use crate::support::{SHORT, within_limit};
 
 #[derive(Default)]
 struct Count(AtomicUsize);
@@ -47,6 +48,23 @@ for_each_kind! {
         assert_send(&sender.send_async(Box::new(1)));
         assert_send(&receiver.recv_async());
         assert_send(&receiver.recv_timeout_async(Duration::ZERO));
+    }
+
+    fn a_blocking_receive_in_vain_leaves_a_message_to_the_task_that_waits(open) {
+        let (sender, receiver) = open!(1);
+        let mut stream = receiver.with_wait(Wait::Park).into_stream();
+        let count = Arc::new(Count::default());
+        let waker = Waker::from(Arc::clone(&count));
+        let mut context = Context::from_waker(&waker);
+        for received in 0..3 {
+            assert!(stream.poll_next(&mut context).is_pending());
+            let timed_out = stream.receiver().recv_timeout(SHORT);
+            assert_eq!(timed_out, Err(RecvTimeoutError::Timeout));
+            sender.send(received).unwrap();
+            // Before the message or at it.
+            assert_eq!(count.0.swap(0, Ordering::SeqCst), 1);
+            assert_eq!(stream.poll_next(&mut context), Poll::Ready(Some(received)));
+        }
     }
 
     fn one_message_wakes_the_task_once(open) {
@@ -163,4 +181,24 @@ fn an_awaiting_receiver_hears_of_a_lane_opened_later() {
     });
     assert_eq!(sum, 124_750);
     sends.join().unwrap();
+}
+
+#[test]
+fn a_blocking_send_in_vain_leaves_room_to_the_task_that_waits() {
+    within_limit(|| {
+        let (sender, receiver) = spsc::bounded(1);
+        let mut sink = sender.with_wait(Wait::Park).into_sink();
+        let count = Arc::new(Count::default());
+        let waker = Waker::from(Arc::clone(&count));
+        let mut context = Context::from_waker(&waker);
+        sink.start_send(1).unwrap();
+        sink.start_send(2).unwrap();
+        assert!(sink.poll_flush(&mut context).is_pending());
+        let timed_out = sink.sender().send_timeout(3, SHORT);
+        assert_eq!(timed_out, Err(SendTimeoutError::Timeout(3)));
+        assert_eq!(receiver.recv(), Ok(1));
+        assert_eq!(count.0.load(Ordering::SeqCst), 1);
+        assert_eq!(sink.poll_flush(&mut context), Poll::Ready(Ok(())));
+        assert_eq!(receiver.recv(), Ok(2));
+    });
 }
