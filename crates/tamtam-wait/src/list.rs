@@ -139,17 +139,25 @@ impl WaitQueue {
 
     /// Removes a thread's entry, if it is still there.
     pub fn unregister(&mut self, operation: Operation, context: &Context) -> Option<Entry> {
-        let position = self
-            .selectors
-            .iter()
-            .position(|entry| entry.operation == operation && entry.context.same(context))?;
-        self.selectors.remove(position)
+        let is_its = |place: &usize| {
+            let entry = &self.selectors[*place];
+            entry.operation == operation && entry.context.same(context)
+        };
+        // From both ends: those that wait mostly give up in the order in which they came, or in the reverse one, and then are
+        // found at once, however many there are.
+        let last = self.selectors.len().checked_sub(1)?;
+        let place = (0..=last / 2)
+            .flat_map(|step| [step, last - step])
+            .find(is_its)?;
+        self.selectors.remove(place)
     }
 
     /// Removes a watcher's entry, if it is still there.
     pub fn unwatch(&mut self, operation: Operation, context: &Context) {
-        self.watchers
-            .retain(|entry| entry.operation != operation || !entry.context.same(context));
+        let is_its = |entry: &Entry| entry.operation == operation && entry.context.same(context);
+        if let Some(place) = self.watchers.iter().rposition(is_its) {
+            self.watchers.remove(place);
+        }
     }
 
     /// Chooses the first thread that no other thread has chosen yet.

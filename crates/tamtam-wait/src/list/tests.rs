@@ -115,6 +115,32 @@ fn an_entry_is_taken_out_by_its_operation_and_its_wait() {
     assert!(!queue.has_watchers() && queue.len() == 1);
 }
 
+/// Those that give up are found at once in the order in which they came and in the reverse one: by a search through all the others
+/// this takes minutes.
+#[test]
+fn many_that_give_up_in_order_or_in_reverse_are_found_at_once() {
+    const COUNT: u32 = if cfg!(miri) { 100 } else { 200_000 };
+    let began = Instant::now();
+    let [one] = contexts();
+    for reverse in [false, true] {
+        let mut queue = WaitQueue::default();
+        for number in 0..COUNT {
+            queue.register(entry(Operation::new(number), &one));
+        }
+        for number in 0..COUNT {
+            let number = if reverse { COUNT - 1 - number } else { number };
+            let operation = Operation::new(number);
+            let found = queue.unregister(operation, &one);
+            assert!(found.is_some_and(|entry| entry.operation == operation));
+            assert!(
+                began.elapsed() < Duration::from_secs(20),
+                "{number} of {COUNT}"
+            );
+        }
+        assert!(queue.is_empty());
+    }
+}
+
 #[test]
 fn the_first_to_wait_is_chosen_first_and_woken_only_if_it_sleeps() {
     let mut queue = WaitQueue::default();
