@@ -295,7 +295,8 @@ impl<T> Receiver<T> {
             let found = if self.closed.get() {
                 self.take_closed().map(|message| buffer.push(message))
             } else if self.head.is_at_limit() {
-                self.find(limit - taken)
+                // Another sender's turn comes in the middle of a batch, too.
+                self.find(MESSAGES_A_TURN.min(limit - taken))
             } else {
                 Ok(())
             };

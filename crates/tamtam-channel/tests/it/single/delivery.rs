@@ -3,7 +3,7 @@ use std::time::{Duration, Instant};
 
 use tamtam_channel::{RecvTimeoutError, SendTimeoutError, TryRecvError, TrySendError, mpsc, spsc};
 
-use super::for_each_kind;
+use super::{block_on, for_each_kind};
 
 for_each_kind! {
     fn messages_arrive_in_order(open) {
@@ -211,4 +211,49 @@ fn the_last_sender_may_be_any() {
     let waits = thread::spawn(move || receiver.recv());
     drop(third);
     assert!(waits.join().unwrap().is_err());
+}
+
+/// One sender has sent much before the other one sends: its message comes behind 256 of the first at most, however they are received.
+#[test]
+fn a_sender_waits_for_no_more_than_a_turn_of_another_one() {
+    type Receive = fn(&mut mpsc::Receiver<bool>, &mut Vec<bool>, usize);
+    let receives: [(&str, Receive); 4] = [
+        ("recv", |receiver, all, _| {
+            all.push(receiver.recv().unwrap())
+        }),
+        ("try_recv_many", |receiver, all, limit| {
+            receiver.try_recv_many(all, limit).unwrap();
+        }),
+        ("recv_many", |receiver, all, limit| {
+            receiver.recv_many(all, limit).unwrap();
+        }),
+        ("recv_many_async", |receiver, all, limit| {
+            block_on(receiver.recv_many_async(all, limit)).unwrap();
+        }),
+    ];
+    for (name, receive) in receives {
+        for limit in [1, 100, 256, 300, 10_000] {
+            for begins_with_other in [false, true] {
+                let (first, mut receiver) = mpsc::unbounded();
+                let other = first.clone();
+                // The turn of the one or of the other when much is there.
+                let mut senders = [&first, &other];
+                if begins_with_other {
+                    senders.reverse();
+                }
+                for sender in senders {
+                    sender.send(false).unwrap();
+                    receiver.recv().unwrap();
+                }
+                (0..20_000).for_each(|_| first.send(false).unwrap());
+                other.send(true).unwrap();
+                let mut all = Vec::new();
+                while !all.contains(&true) {
+                    receive(&mut receiver, &mut all, limit);
+                }
+                let before = all.iter().position(|&is_of_other| is_of_other).unwrap();
+                assert!(before <= 256, "{name}, at most {limit}: behind {before}");
+            }
+        }
+    }
 }
