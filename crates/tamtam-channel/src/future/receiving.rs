@@ -66,10 +66,6 @@ pub trait AwaitedEnd: sealed::Sealed {
         buffer: &mut Vec<Self::Message>,
         limit: usize,
     ) -> Result<usize, TryRecvError>;
-
-    #[doc(hidden)]
-    /// How many messages are there.
-    fn count(&self) -> usize;
 }
 
 /// An end that a stream or sink borrows, shared or for itself, or owns.
@@ -347,10 +343,6 @@ impl<R: Deref<Target: AwaitedEnd>> futures_core::Stream for Stream<R> {
 
     fn poll_next(self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Option<Self::Item>> {
         Stream::poll_next(self.get_mut(), context)
-    }
-
-    fn size_hint(&self) -> (usize, Option<usize>) {
-        (if self.ended { 0 } else { self.receiver.count() }, None)
     }
 }
 

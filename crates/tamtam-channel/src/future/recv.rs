@@ -150,10 +150,6 @@ impl<T> AwaitedEnd for Receiver<T> {
     fn receive_there(&self, buffer: &mut Vec<T>, limit: usize) -> Result<usize, TryRecvError> {
         self.try_recv_many(buffer, limit)
     }
-
-    fn count(&self) -> usize {
-        self.len()
-    }
 }
 
 /// Receives from a queue. The message is usually there, or is when the task has been woken; what waits is kept out of the way.

@@ -125,10 +125,6 @@ impl<T> AwaitedEnd for Receiver<T> {
     fn receive_there(&self, buffer: &mut Vec<T>, limit: usize) -> Result<usize, TryRecvError> {
         self.try_recv_many(buffer, limit)
     }
-
-    fn count(&self) -> usize {
-        self.len()
-    }
 }
 
 impl<T> Receiver<T> {

@@ -16,6 +16,7 @@ for_every_flavour!(
     a_stream_forwards_into_a_sink,
     many_streams_share_a_channel,
     a_stream_ends_once_and_for_all,
+    a_stream_yields_no_fewer_than_its_hint_beside_another_receiver,
     a_sink_reports_the_end,
     the_future_of_a_next_message_may_be_dropped,
     a_select_of_two_futures_loses_nothing,
@@ -68,6 +69,21 @@ fn a_stream_ends_once_and_for_all(flavour: Flavour) {
         assert!(stream.is_terminated());
         assert_eq!(stream.size_hint(), (0, None));
     }
+}
+
+/// What another receiver takes is no more to come.
+fn a_stream_yields_no_fewer_than_its_hint_beside_another_receiver(flavour: Flavour) {
+    let (sender, receiver) = flavour.pair();
+    let other = receiver.clone();
+    let stream = receiver.into_stream();
+    if !flavour.is_rendezvous() {
+        (0..flavour.room()).for_each(|number| sender.send(number).unwrap());
+    }
+    let (least, most) = stream.size_hint();
+    while other.try_recv().is_ok() {}
+    drop(sender);
+    let count = block_on(stream.count());
+    assert!(least <= count && most.is_none_or(|most| count <= most));
 }
 
 fn a_sink_reports_the_end(flavour: Flavour) {
