@@ -39,8 +39,8 @@ pub type Sender<T> = LaneSender<T, Single>;
 
 /// A channel that holds at most `capacity` messages.
 ///
-/// A sender that finds it full waits. Memory is taken in blocks of about 2 KiB as messages pile up, not all
-/// at once; up to three blocks are kept.
+/// A sender that finds it full waits. Memory is taken in blocks of about 2 KiB, or of eight larger messages, as messages
+/// pile up, not all at once. A channel that was used keeps one block and up to 32 KiB of spare ones, one at least.
 ///
 /// # Panics
 ///

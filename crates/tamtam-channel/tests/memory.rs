@@ -10,7 +10,7 @@ use std::sync::atomic::{AtomicI64, Ordering};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::thread;
 
-use tamtam_channel::{Receiver, Select, Sender, bounded, broadcast, mpsc, unbounded};
+use tamtam_channel::{Receiver, Select, Sender, bounded, broadcast, mpsc, spsc, unbounded};
 
 /// Counts the live bytes of the process and, beside it, what each thread allocated less what it freed.
 struct Counting;
@@ -309,6 +309,25 @@ fn many_drained_channels_keep_little() {
     println!("each of 200 drained channels keeps {kept} bytes");
     // Far below the 40,000 bytes of its burst.
     assert!(kept <= 8_192, "each drained channel keeps {kept} bytes");
+}
+
+#[test]
+fn a_lane_that_was_drained_keeps_as_much_as_is_stated() {
+    fn kept<T: Copy>(message: T, count: usize) -> i64 {
+        let (bytes, _ends) = allocated_by(|| {
+            let (sender, receiver) = spsc::bounded(count);
+            (0..count).for_each(|_| sender.send(message).unwrap());
+            assert_eq!(receiver.try_iter().count(), count);
+            (sender, receiver)
+        });
+        bytes
+    }
+    let _alone = alone();
+    let (of_small, of_large) = (kept(0_u64, 100_000), kept([0_u8; 65_536], 600));
+    println!("a drained lane keeps {of_small} bytes, of messages of 64 KiB {of_large}");
+    // A block and 32 KiB of spare ones; two blocks of eight messages; and the channel itself.
+    assert!(of_small <= 2_048 + 32_768 + 2_048, "{of_small}");
+    assert!(of_large <= 2 * (8 * 65_536 + 128) + 2_048, "{of_large}");
 }
 
 #[test]

@@ -17,8 +17,10 @@ use tamtam_wait::{Attention, WaitList};
 
 use crate::block::{self, Header};
 
-/// Read blocks on their way back to the sender.
-const SPARES: usize = if cfg!(tamtam_loom) { 1 } else { 64 };
+/// No more than this is kept in blocks on their way back to the sender, but for one.
+const SPARE_BYTES: usize = 32_768;
+/// Places for such blocks: so many small ones are kept.
+const SPARE_PLACES: usize = if cfg!(tamtam_loom) { 1 } else { 16 };
 /// In a lane with room for so many messages, a sender that found it full waits until there is
 /// [much](Lane::much) room.
 const ROOMY: usize = if cfg!(tamtam_loom) { 4 } else { 256 };
@@ -50,6 +52,20 @@ impl<T> Header for LaneLink<T> {
         // Nothing that would have to be written into memory.
         UnsafeCell::new(MaybeUninit::uninit())
     }
+}
+
+impl<T> LaneBlock<T> {
+    /// How many blocks are kept. One of any size: with it the two sides go on without an allocation.
+    const SPARES: usize = {
+        let fit = SPARE_BYTES / (Self::CELLS * Self::STRIDE);
+        if fit == 0 {
+            1
+        } else if fit > SPARE_PLACES {
+            SPARE_PLACES
+        } else {
+            fit
+        }
+    };
 }
 
 /// Where one side of a lane stands. Kept by that side alone.
@@ -178,7 +194,7 @@ struct Rest<T> {
 pub(super) struct Lane<T> {
     sent: CacheAligned<Sent<T>>,
     received: CacheAligned<Received>,
-    spares: CacheAligned<[AtomicPtr<LaneBlock<T>>; SPARES]>,
+    spares: CacheAligned<[AtomicPtr<LaneBlock<T>>; SPARE_PLACES]>,
     /// The sender, while it waits for room.
     pub(super) senders: WaitList,
     /// How many messages fit.
@@ -354,12 +370,14 @@ impl<T> Lane<T> {
     #[cold]
     #[inline(never)]
     fn append_block(&self, tail: &Cursor<T>) {
-        let spare = self.spares.iter().find_map(|spare| {
-            // SYNC lane-spare: the receiver is done with it.
-            let block = NonNull::new(spare.load(Ordering::Acquire))?;
-            spare.store(ptr::null_mut(), Ordering::Relaxed);
-            Some(block)
-        });
+        let spare = self.spares[..LaneBlock::<T>::SPARES]
+            .iter()
+            .find_map(|spare| {
+                // SYNC lane-spare: the receiver is done with it.
+                let block = NonNull::new(spare.load(Ordering::Acquire))?;
+                spare.store(ptr::null_mut(), Ordering::Relaxed);
+                Some(block)
+            });
         let block = spare.unwrap_or_else(LaneBlock::allocate);
         // SAFETY: fresh or given back: it is in the sender's hands alone.
         unsafe { block.as_ref() }
@@ -538,7 +556,7 @@ impl<T> Lane<T> {
     }
 
     fn give_back(&self, block: NonNull<LaneBlock<T>>) {
-        for spare in self.spares.iter() {
+        for spare in &self.spares[..LaneBlock::<T>::SPARES] {
             // Only this side fills a place, so one that is empty stays so.
             if spare.load(Ordering::Relaxed).is_null() {
                 // SYNC lane-spare
