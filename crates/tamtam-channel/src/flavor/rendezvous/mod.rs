@@ -16,6 +16,7 @@ mod selected;
 mod sides;
 mod tasks;
 
+use core::mem::ManuallyDrop;
 use std::time::Instant;
 
 use tamtam_wait::seam::atomic::{AtomicU64, Ordering};
@@ -192,14 +193,22 @@ impl<T> Rendezvous<T> {
     }
 
     /// Drops the mail of a channel without receivers.
+    ///
+    /// If a message panics when it is dropped, those after it are leaked: dropping them while the
+    /// panic unwinds could end the program.
     pub(crate) fn discard(&self) {
         let mut sides = self.sides.lock();
         let mail = sides
             .tasks
             .as_mut()
-            .map(|tasks| core::mem::take(&mut tasks.mail));
+            .map(|tasks| ManuallyDrop::new(core::mem::take(&mut tasks.mail)));
         drop(sides);
-        drop(mail);
+        if let Some(mut mail) = mail {
+            while let Some(message) = mail.pop_front() {
+                drop(message);
+            }
+            drop(ManuallyDrop::into_inner(mail));
+        }
     }
 
     /// Counts a message that is dropped for want of a receiver.

@@ -1,12 +1,14 @@
 //! Capacity zero, and a task that receives: senders that cannot wait until it is polled.
 
-use std::sync::Arc;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Arc, mpsc};
 use std::thread;
 use std::time::{Duration, Instant};
 
 use crate::asynchronous::hand::{Hand, wakes};
-use crate::support::Drops;
-use tamtam_channel::{Builder, Overflow, Select, SendError, TryRecvError, bounded};
+use crate::support::{Drops, thread_number, until_asleep, within_limit};
+use tamtam_channel::{Builder, Overflow, Select, SendError, TryRecvError, TrySendError, bounded};
 
 #[test]
 fn a_task_receives_from_a_dropping_channel_of_capacity_zero() {
@@ -158,6 +160,34 @@ fn mail_outlives_closing_and_is_dropped_with_the_last_receiver() {
     drop(receiver);
     assert_eq!(drops.count(), 2);
     drop(sender);
+}
+
+/// The first panic is the caller's; what lies behind is leaked, since another one would end the program.
+#[test]
+fn mail_that_panics_when_it_is_dropped_panics_once() {
+    struct Bomb(Arc<AtomicUsize>);
+
+    impl Drop for Bomb {
+        fn drop(&mut self) {
+            self.0.fetch_add(1, Ordering::SeqCst);
+            panic!("a drop panics on purpose");
+        }
+    }
+
+    let drops = Arc::new(AtomicUsize::new(0));
+    let (sender, receiver) = bounded(0);
+    let hands = Hand::several::<3>();
+    let mut receives = [(); 3].map(|()| receiver.recv_async());
+    for (hand, receive) in hands.iter().zip(&mut receives) {
+        hand.pends(receive);
+    }
+    for _ in &hands {
+        assert!(sender.try_send(Bomb(Arc::clone(&drops))).is_ok());
+    }
+    drop(receives);
+    catch_unwind(AssertUnwindSafe(|| drop(receiver))).unwrap_err();
+    drop(sender);
+    assert_eq!(drops.load(Ordering::SeqCst), 1);
 }
 
 #[test]
