@@ -198,9 +198,13 @@ impl WaitQueue {
 
     /// Whether any thread waits that no thread has chosen yet.
     pub fn has_any(&self) -> bool {
-        self.selectors
-            .iter()
-            .any(|entry| entry.context.outcome().is_none())
+        self.has_more_than(0)
+    }
+
+    /// Whether more than so many threads wait that no thread has chosen yet.
+    pub fn has_more_than(&self, count: usize) -> bool {
+        let undecided = |entry: &&Entry| entry.context.outcome().is_none();
+        self.selectors.iter().filter(undecided).nth(count).is_some()
     }
 
     /// Whether any thread only wants to hear of readiness.

@@ -81,6 +81,7 @@ fn a_queue_counts_those_who_wait_and_knows_who_was_chosen() {
     assert!(queue.len() == 2 && queue.waiting() == 1 && queue.has_watchers());
     queue.register(entry(FIRST, &other));
     assert!(queue.len() == 3 && queue.waiting() == 2 && queue.has_other(&own));
+    assert!(queue.has_more_than(1) && !queue.has_more_than(2));
 
     // Chosen by another source: listed, and yet it waits no more.
     assert!(other.abort());

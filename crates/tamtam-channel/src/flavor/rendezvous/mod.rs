@@ -163,9 +163,10 @@ impl<T> Rendezvous<T> {
             drop(sleeper);
             return Ok(());
         }
-        let Some(sleeper) = sides.choose_task() else {
+        if !sides.has_task() {
             return Err((sides, message));
-        };
+        }
+        let sleeper = sides.choose_task();
         Self::put_mail(sides, message);
         drop(sleeper);
         Ok(())
@@ -178,6 +179,26 @@ impl<T> Rendezvous<T> {
         sides.receivers.tell_watchers(&mut sleepers);
         drop(sides);
         drop(sleepers);
+    }
+
+    /// A selected operation that was to bring mail is over: its task is there for another sender.
+    fn release_task(&self) -> MutexGuard<'_, Sides<T>> {
+        let mut sleepers = Vec::new();
+        let mut sides = self.sides.lock();
+        let senders_wait = sides.senders.has_any();
+        sides.senders.tell_watchers(&mut sleepers);
+        let tasks = sides.tasks();
+        tasks.promised -= 1;
+        if senders_wait {
+            // A sender that found each task promised has told none of them.
+            tasks.waiting.tell_all(&mut sleepers);
+        }
+        if sleepers.is_empty() {
+            return sides;
+        }
+        drop(sides);
+        drop(sleepers);
+        self.sides.lock()
     }
 
     /// A task that was told of mail does not come: the next one is told.

@@ -13,7 +13,7 @@ pub(crate) enum Exchange<T> {
     Closed,
     /// Through the packet at this address.
     Packet(*const Packet<T>),
-    /// By the mail of the tasks: one was waiting.
+    /// By the mail of the tasks: one waits, and is [promised](super::sides::Tasks::promised) to this exchange.
     Mail,
     /// The receiver has the message already. It was waiting in the sender's packet, and a sender is not
     /// held up until this operation is finished; or it was mail.
@@ -35,7 +35,7 @@ impl<T> Rendezvous<T> {
                 Ok(())
             }
             Exchange::Mail => {
-                let sides = self.sides.lock();
+                let sides = self.release_task();
                 if sides.closed {
                     return Err(message);
                 }
@@ -105,6 +105,7 @@ impl<T, const SENDS: bool> Source for Side<'_, T, SENDS> {
             token.put(Exchange::<T>::Closed);
             true
         } else if SENDS && sides.has_task() {
+            sides.tasks().promised += 1;
             token.put(Exchange::<T>::Mail);
             true
         } else {
@@ -167,9 +168,11 @@ impl<T, const SENDS: bool> Source for Side<'_, T, SENDS> {
 
     unsafe fn abandon(&self, token: &mut Token) {
         // SAFETY: this is what `try_begin` and `accept` put into a token.
-        if let Exchange::Packet(packet) = unsafe { token.take::<Exchange<T>>() } {
+        match unsafe { token.take::<Exchange<T>>() } {
             // SAFETY: this thread has begun the exchange and not finished it: the token was filled and not used since.
-            unsafe { Rendezvous::abandon(packet, SENDS) };
+            Exchange::Packet(packet) => unsafe { Rendezvous::abandon(packet, SENDS) },
+            Exchange::Mail => drop(self.0.release_task()),
+            Exchange::Closed | Exchange::Taken(_) => {}
         }
     }
 
@@ -184,6 +187,7 @@ impl<T, const SENDS: bool> Source for Side<'_, T, SENDS> {
                 // SAFETY: this thread has begun the exchange as the receiver, and not finished it.
                 core::mem::forget(unsafe { Rendezvous::take(packet, None) });
             }
+            Exchange::Mail => drop(self.0.release_task()),
             taken => core::mem::forget(taken),
         }
     }

@@ -24,6 +24,8 @@ pub(super) struct Tasks<T> {
     /// Messages from senders that do not wait until a task is polled: at most one for each task that waited when
     /// they came. Any receiver takes the oldest one first.
     pub(super) mail: VecDeque<T>,
+    /// How many selected operations are going to leave a message for a task that waited.
+    pub(super) promised: usize,
 }
 
 impl<T> Sides<T> {
@@ -43,10 +45,11 @@ impl<T> Sides<T> {
         self.receivers.choose()
     }
 
+    /// Whether a task waits that is not promised to a selected operation.
     pub(super) fn has_task(&self) -> bool {
         self.tasks
             .as_ref()
-            .is_some_and(|tasks| tasks.waiting.has_any())
+            .is_some_and(|tasks| tasks.waiting.has_more_than(tasks.promised))
     }
 
     pub(super) fn has_mail(&self) -> bool {
@@ -70,6 +73,7 @@ impl<T> Sides<T> {
             Box::new(Tasks {
                 waiting: WaitQueue::default(),
                 mail: VecDeque::new(),
+                promised: 0,
             })
         })
     }

@@ -205,3 +205,62 @@ fn a_blocking_sender_still_waits_until_the_task_has_the_message() {
     giver.join().unwrap().unwrap();
     assert_eq!(Arc::strong_count(&message), 1);
 }
+
+/// The message of a selected operation is for a task that waits; no other one is accepted for the same task.
+#[test]
+fn selected_sends_of_capacity_zero_are_no_more_than_tasks_wait() {
+    let (sender, receiver) = bounded(0);
+    let hands = Hand::several::<2>();
+    let mut receives = [(); 2].map(|()| receiver.recv_async());
+    let mut selects = [(); 3].map(|()| {
+        let mut select = Select::new();
+        select.send(&sender);
+        select
+    });
+    hands[0].pends(&mut receives[0]);
+    let [one, two, three] = &mut selects;
+    let first = one.try_select().expect("a task waits");
+    assert!(two.try_select().is_err() && two.try_ready().is_err());
+    assert_eq!(sender.try_send(9), Err(TrySendError::Full(9)));
+    // Another task, another place.
+    hands[1].pends(&mut receives[1]);
+    assert_eq!(two.try_ready(), Ok(0));
+    let second = two.try_select().expect("two tasks wait");
+    assert!(three.try_select().is_err());
+    // Dropped without a message, it gives its place back.
+    catch_unwind(AssertUnwindSafe(|| drop(first))).unwrap_err();
+    let third = three.try_select().expect("a task waits for nobody else");
+    second.send(&sender, 2).unwrap();
+    third.send(&sender, 3).unwrap();
+    assert_eq!(hands[0].ready(&mut receives[0]), Ok(2));
+    assert_eq!(hands[1].ready(&mut receives[1]), Ok(3));
+    assert_eq!(receiver.try_recv(), Err(TryRecvError::Empty));
+}
+
+/// A select that sleeps because the task was promised to another one hears of it when that gives up.
+#[test]
+#[cfg_attr(miri, ignore = "looks at /proc")]
+fn a_selected_send_that_is_dropped_leaves_its_task_to_a_select_that_sleeps() {
+    within_limit(|| {
+        let (sender, receiver) = bounded(0);
+        let hand = Hand::new();
+        let mut receive = receiver.recv_async();
+        hand.pends(&mut receive);
+        let mut select = Select::new();
+        select.send(&sender);
+        let operation = select.try_select().expect("a task waits");
+        let other = sender.clone();
+        let (tell, told) = mpsc::channel();
+        let sleeps = thread::spawn(move || {
+            tell.send(thread_number()).unwrap();
+            let mut select = Select::new();
+            select.send(&other);
+            select.select().send(&other, 7)
+        });
+        until_asleep(&[told.recv().unwrap()]);
+        catch_unwind(AssertUnwindSafe(|| drop(operation))).unwrap_err();
+        hand.until_woken(1);
+        assert_eq!(hand.ready(&mut receive), Ok(7));
+        assert_eq!(sleeps.join().unwrap(), Ok(()));
+    });
+}
