@@ -58,7 +58,10 @@ pub use waitable::{Sealed, Waitable};
 /// ```
 pub struct Select<'a> {
     handles: Handles<'a>,
-    next_index: usize,
+    /// Of 32 bits, so that an operation takes less memory.
+    next_index: u32,
+    /// Every number was given once: there may be an operation that has the next one.
+    wrapped: bool,
     biased: bool,
 }
 
@@ -101,6 +104,7 @@ impl<'a> Select<'a> {
         Select {
             handles: Handles::Inline([None; INLINE], 0),
             next_index: 0,
+            wrapped: false,
             biased: false,
         }
     }
@@ -116,17 +120,39 @@ impl<'a> Select<'a> {
 
     #[inline]
     fn add<T>(&mut self, source: &'a dyn Source, end: &'a T, direction: Direction) -> usize {
-        let index = self.next_index;
+        let mut index = self.next_index;
+        if self.wrapped {
+            index = self.unused_index(index);
+        }
         *self.handles.add() = Some(Handle {
             source,
             end: core::ptr::from_ref(end).cast(),
-            // An operation takes 40 bytes, so that many have no memory.
-            index: index as u32,
+            index,
             direction,
             thread: this_thread(),
         });
-        self.next_index += 1;
+        (self.next_index, self.wrapped) = match index.checked_add(1) {
+            Some(next) => (next, self.wrapped),
+            None => (0, true),
+        };
+        index as usize
+    }
+
+    /// The first number from this one on that no operation has: there are more of them than operations.
+    #[cold]
+    fn unused_index(&self, mut index: u32) -> u32 {
+        let is_used = |index| self.position(index).is_some();
+        while is_used(index) {
+            index = index.wrapping_add(1);
+        }
         index
+    }
+
+    /// Where the operation with this index lies.
+    fn position(&self, index: u32) -> Option<usize> {
+        let handles = self.handles.as_slice();
+        let is_it = |handle: &Option<Handle<'_>>| handle.is_some_and(|it| it.index == index);
+        handles.iter().position(is_it)
     }
 
     /// Adds sending on a channel. Returns the operation's index: they count from 0.
@@ -174,22 +200,20 @@ impl<'a> Select<'a> {
         self.wait(changed)
     }
 
-    /// Removes an operation; the other ones keep their indices.
+    /// Removes an operation; the other ones keep their indices. Its own index is given again only after 2³² others.
     ///
     /// # Panics
     ///
     /// If there is no operation with this index: it was removed before or never added.
     pub fn remove(&mut self, index: usize) {
         assert!(
-            index < self.next_index,
+            self.wrapped || index < self.next_index as usize,
             "index out of bounds; {index} >= {}",
             self.next_index
         );
-        let position = self
-            .handles
-            .as_slice()
-            .iter()
-            .position(|handle| handle.is_some_and(|handle| handle.index as usize == index))
+        let position = u32::try_from(index)
+            .ok()
+            .and_then(|index| self.position(index))
             .expect("no operation with this index");
         self.handles.remove(position);
     }
@@ -502,6 +526,7 @@ impl Clone for Select<'_> {
         Select {
             handles: self.handles.clone(),
             next_index: self.next_index,
+            wrapped: self.wrapped,
             biased: self.biased,
         }
     }
@@ -512,3 +537,6 @@ impl fmt::Debug for Select<'_> {
         f.pad("Select { .. }")
     }
 }
+
+#[cfg(all(test, not(tamtam_loom)))]
+mod tests;
