@@ -326,6 +326,18 @@ impl Source for Event {
         }
     }
 
+    fn mark(&self) -> u64 {
+        match self.kind {
+            // The generation, and never zero.
+            Kind::Manual => {
+                seam::model_fence();
+                // SYNC event
+                self.state.load(Ordering::SeqCst) | SET
+            }
+            Kind::Auto => 0,
+        }
+    }
+
     fn is_ready(&self) -> bool {
         self.is_set()
     }

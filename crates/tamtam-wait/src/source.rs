@@ -123,6 +123,15 @@ pub trait Source {
     /// Whether [`try_begin`](Source::try_begin) would succeed now.
     fn is_ready(&self) -> bool;
 
+    /// What tells one moment of readiness from another, for a source that lets all pass who wait when it becomes ready, also if it is
+    /// ready no more when they look: a wait over it is over when this is another number than when the wait began. Zero for every
+    /// other source.
+    ///
+    /// Sequentially consistent: it is looked at again after registering.
+    fn mark(&self) -> u64 {
+        0
+    }
+
     /// As [`register`](Source::register), for a thread that only wants to hear of readiness.
     fn watch(&self, operation: Operation, context: &Context) -> bool;
 

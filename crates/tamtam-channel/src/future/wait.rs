@@ -35,6 +35,8 @@ use crate::{Event, Latch, Slot};
 pub struct WaitFuture<'a, W: Waitable> {
     waited: &'a W,
     wait: TaskWait,
+    /// What the [`mark`](tamtam_wait::Source::mark) was when the wait began; zero before that, and if there is none.
+    mark: u64,
 }
 
 /// What `wait_timeout_async` and `wait_deadline_async` return.
@@ -49,6 +51,7 @@ impl<'a, W: Waitable> WaitFuture<'a, W> {
         WaitFuture {
             waited,
             wait: TaskWait::new(),
+            mark: 0,
         }
     }
 }
@@ -130,13 +133,22 @@ impl<W: Waitable> PollUntil for WaitFuture<'_, W> {
         context: &Context<'_>,
         deadline: Option<Instant>,
     ) -> Poll<Self::Timed> {
+        if self.mark == 0 {
+            self.mark = self.waited.mark();
+        }
         let mut token = Token::default();
-        self.wait
-            .poll(self.waited, &mut token, context.waker(), deadline)
-            .map(|polled| match polled {
-                Polled::Begun => Ok(()),
-                Polled::TimedOut => Err(WaitTimeoutError),
-            })
+        let polled = self
+            .wait
+            .poll(self.waited, &mut token, context.waker(), deadline);
+        if polled == Poll::Ready(Polled::Begun) {
+            return Poll::Ready(Ok(()));
+        }
+        if self.mark != 0 && self.waited.mark() != self.mark {
+            // It was set before the task stood in the list, and is reset already.
+            self.wait.cancel(self.waited);
+            return Poll::Ready(Ok(()));
+        }
+        polled.map(|_| Err(WaitTimeoutError))
     }
 }
 

@@ -10,11 +10,29 @@ pub(super) struct Handle<'a> {
     pub(super) source: &'a dyn Source,
     /// The end that was passed in, by its address.
     pub(super) end: *const (),
+    /// What the source's [`mark`](Source::mark) was when the wait began; zero if it has none.
+    pub(super) mark: u64,
     /// The number by which the user knows the operation.
     pub(super) index: u32,
     pub(super) direction: Direction,
     /// The thread that added it, by an address of its own: it has the end.
     pub(super) thread: usize,
+}
+
+impl Handle<'_> {
+    /// A wait begins.
+    #[inline]
+    pub(super) fn begin(&mut self) {
+        if self.mark != 0 {
+            self.mark = self.source.mark();
+        }
+    }
+
+    /// Whether the source has let pass who waited since the wait began, whether it is ready now or not.
+    #[inline]
+    pub(super) fn is_past(&self) -> bool {
+        self.mark != 0 && self.source.mark() != self.mark
+    }
 }
 
 /// What an operation does; two operations on one end differ by this.

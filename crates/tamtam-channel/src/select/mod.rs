@@ -119,7 +119,7 @@ impl<'a> Select<'a> {
     }
 
     #[inline]
-    fn add<T>(&mut self, source: &'a dyn Source, end: &'a T, direction: Direction) -> usize {
+    fn add<T, S: Source + 'a>(&mut self, source: &'a S, end: &'a T, direction: Direction) -> usize {
         let mut index = self.next_index;
         if self.wrapped {
             index = self.unused_index(index);
@@ -127,6 +127,7 @@ impl<'a> Select<'a> {
         *self.handles.add() = Some(Handle {
             source,
             end: core::ptr::from_ref(end).cast(),
+            mark: source.mark(),
             index,
             direction,
             thread: this_thread(),
@@ -350,12 +351,16 @@ impl<'a> Select<'a> {
     /// Chooses an operation and begins it.
     fn run(&mut self, limit: Limit) -> Option<SelectedOperation<'a>> {
         let mut token = Token::default();
+        self.begin();
         let handle = loop {
             let found = self.wait_for(
                 limit,
-                |handle, look| match look {
-                    Look::Light => handle.source.try_begin_lightly(&mut token),
-                    Look::Thorough => handle.source.try_begin(&mut token),
+                |handle, look| {
+                    let begun = match look {
+                        Look::Light => handle.source.try_begin_lightly(&mut token),
+                        Look::Thorough => handle.source.try_begin(&mut token),
+                    };
+                    begun || handle.is_past()
                 },
                 Interest::Operation,
             )?;
@@ -374,11 +379,20 @@ impl<'a> Select<'a> {
         Some(SelectedOperation { token, handle })
     }
 
+    /// A wait begins. It goes on while what has woken it turns out to be gone.
+    #[inline]
+    fn begin(&mut self) {
+        for handle in self.handles.as_mut_slice().iter_mut().flatten() {
+            handle.begin();
+        }
+    }
+
     fn run_ready(&mut self, limit: Limit) -> Option<usize> {
+        self.begin();
         loop {
             match self.wait_for(
                 limit,
-                |handle, _| handle.source.is_ready(),
+                |handle, _| handle.source.is_ready() || handle.is_past(),
                 Interest::Readiness,
             )? {
                 Found::Attempted(handle) => return Some(handle.index as usize),

@@ -51,7 +51,7 @@ pub(super) fn sleep<'a>(
                 None => source.watch(operation, context),
             };
             registered = position + 1;
-            if ready {
+            if ready || handle.is_past() {
                 any_ready = true;
                 context.abort();
             }

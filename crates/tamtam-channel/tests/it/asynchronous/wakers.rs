@@ -48,6 +48,8 @@ thread_local! {
     /// Set while wakers of this thread are to panic when they are cloned, or dropped.
     static CLONING_PANICS: Cell<bool> = const { Cell::new(false) };
     static DROPPING_PANICS: Cell<bool> = const { Cell::new(false) };
+    /// Set and reset when wakers of this thread are cloned.
+    static PULSED_BY_CLONING: Cell<Option<&'static Event>> = const { Cell::new(None) };
 }
 
 /// What is behind a [`fragile`] waker; how many of them there are is counted.
@@ -59,6 +61,10 @@ const FRAGILE: RawWakerVTable = RawWakerVTable::new(clone, wake, wake_by_ref, dr
 
 unsafe fn clone(data: *const ()) -> RawWaker {
     assert!(!CLONING_PANICS.get(), "a clone panics on purpose");
+    if let Some(event) = PULSED_BY_CLONING.get() {
+        event.set();
+        event.reset();
+    }
     // SAFETY: the pointer is from `Arc::into_raw` and its share is not given up here.
     unsafe { Arc::increment_strong_count(data.cast::<Fragile>()) };
     RawWaker::new(data, &FRAGILE)
@@ -99,6 +105,23 @@ fn with<R>(
     let result = catch_unwind(AssertUnwindSafe(act));
     switch.set(false);
     result.ok()
+}
+
+/// The task begins to wait, and the event is set and reset before it stands in the list.
+#[test]
+fn a_manual_event_that_is_reset_at_once_lets_a_task_pass_that_begins_to_wait() {
+    let event: &'static Event = Box::leak(Box::new(Event::manual()));
+    let (waker, _) = fragile();
+    let hand = Hand::new();
+    PULSED_BY_CLONING.set(Some(event));
+    let passed = [
+        poll(&mut event.wait_async(), &waker).is_ready(),
+        poll(&mut event.wait_timeout_async(LONG), &waker).is_ready(),
+    ];
+    PULSED_BY_CLONING.set(None);
+    assert_eq!(passed, [true; 2]);
+    assert!(!event.is_set());
+    hand.pends(&mut event.wait_async());
 }
 
 const QUEUES: [Flavour; 3] = [Flavour::Bounded(1), Flavour::Bounded(3), Flavour::Unbounded];
