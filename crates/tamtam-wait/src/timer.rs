@@ -4,6 +4,9 @@
 //! timer is asked for; so the first task that waits with a deadline starts a thread, which keeps all
 //! deadlines in a heap, sleeps until the earliest one, and ends when there has been none for a while.
 //!
+//! It wakes the tasks itself, with no lock held: to hand each over to another thread would cost more than what an
+//! executor's waker does. So a waker that takes long makes late what is due behind it.
+//!
 //! Two things can take the thread away. A process may not get another one: then tasks with deadlines wake
 //! themselves, a little later each time, and each such poll looks at its own deadline and attempts to start
 //! the thread again. And a forked child has a copy of the deadlines without the thread, and perhaps with

@@ -2,8 +2,8 @@
 //!
 //! A timer is an entry in a [`Wheel`](wheel::Wheel), which belongs to a [`Time`]. When it is due the time only
 //! *knocks* at the actor, by something that comes before its messages; what the timer is to do, it does in a turn of
-//! that actor. So no user code runs on the clock's thread: not what a timer calls, not what makes a message, and no
-//! drop of either.
+//! that actor. So no user code runs on the clock's thread for it: not what a timer calls, not what makes a message, and no
+//! drop of either. Beside actors that thread wakes tasks whose deadlines have come, by their wakers.
 
 mod alarm;
 mod clock;

@@ -25,7 +25,8 @@ pub trait PollUntil: Unpin {
 /// One of this crate's futures with a deadline: ready when that is, or when the time is over.
 ///
 /// The methods whose names end in `_timeout_async` and `_deadline_async` return it. No runtime's timer is
-/// needed: one thread keeps the deadlines of the whole program.
+/// needed: one thread keeps the deadlines of the whole program, and calls the wakers of those that have come. A waker
+/// that takes long makes those behind it late.
 ///
 /// # Cancel safety
 ///
