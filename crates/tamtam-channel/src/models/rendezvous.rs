@@ -9,7 +9,7 @@ use super::programs::{
     cancelling_meets_sending, close_meets_send, closing_meets_sending, sends_in_order,
     tasks_at_both_ends, two_receivers_double_nothing, two_senders_lose_nothing,
 };
-use super::{block_on, model, poll};
+use super::{block_on, model, poll, wide_model};
 use crate::{Select, bounded};
 
 #[test]
@@ -149,5 +149,31 @@ fn loom_rendezvous_held_wakes_the_receiver() {
         });
         assert_eq!(receiver.recv(), Ok(Box::new(1)));
         giver.join().unwrap();
+    });
+}
+
+/// One task waits and two selects send: it is promised to one of them, and the other one does not sleep on when that is over.
+#[test]
+fn loom_rendezvous_two_selected_sends_meet_one_task() {
+    wide_model(|| {
+        let (sender, receiver) = bounded(0);
+        let task = Task::new();
+        let mut receive = receiver.recv_async();
+        assert!(poll(&mut receive, &task).is_pending());
+        let givers = [1, 2].map(|number| {
+            let sender = sender.clone();
+            thread::spawn(move || {
+                let mut select = Select::new();
+                select.send(&sender);
+                select.select().send(&sender, number).unwrap();
+            })
+        });
+        let first: u32 = task.run(|_| poll(&mut receive, &task)).unwrap();
+        drop(receive);
+        assert_eq!(first + block_on(receiver.recv_async()).unwrap(), 3);
+        for giver in givers {
+            giver.join().unwrap();
+        }
+        assert!(receiver.try_recv().is_err());
     });
 }
