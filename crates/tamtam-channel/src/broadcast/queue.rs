@@ -8,7 +8,7 @@ use tamtam_wait::{Source, Token, WaitList};
 
 use super::Lag;
 use super::error::Lost;
-use crate::flavor::Refusal;
+use crate::flavor::{Refusal, drop_each};
 use crate::source::in_list;
 
 /// An empty queue with room for more than this gives its memory back.
@@ -127,6 +127,10 @@ impl<T> Swept<T> {
             self.more.extend(entry);
         }
     }
+
+    fn discard(self) {
+        drop_each(self.one.into_iter().chain(self.more));
+    }
 }
 
 impl<T> BroadcastQueue<T> {
@@ -221,7 +225,7 @@ impl<T> BroadcastQueue<T> {
         if made_room {
             self.senders.notify_one();
         }
-        drop(swept);
+        swept.discard();
         Ok(message)
     }
 
@@ -286,7 +290,7 @@ impl<T> BroadcastQueue<T> {
         } else {
             self.senders.notify_one();
         }
-        drop(swept);
+        swept.discard();
     }
 
     pub(super) fn add_sender(&self) {

@@ -11,6 +11,18 @@ pub(crate) mod rendezvous;
 pub(crate) mod ring;
 pub(crate) mod tick;
 
+use core::mem::ManuallyDrop;
+
+/// Drops messages one by one. If one of them panics, those after it are leaked: dropping them while the panic unwinds could
+/// end the program.
+pub(crate) fn drop_each<T>(messages: impl Iterator<Item = T>) {
+    let mut messages = ManuallyDrop::new(messages);
+    for message in &mut *messages {
+        drop(message);
+    }
+    drop(ManuallyDrop::into_inner(messages));
+}
+
 /// Why an attempt to receive brought nothing.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Nothing {

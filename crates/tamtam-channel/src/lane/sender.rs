@@ -7,7 +7,7 @@ use core::panic::{RefUnwindSafe, UnwindSafe};
 use std::time::{Duration, Instant};
 
 use tamtam_wait::seam::{Arc, ORIGIN};
-use tamtam_wait::{Context, Operation, Patience, Source, Token, Wait, WaitList};
+use tamtam_wait::{Context, Operation, Patience, Source, Token, Wait, WaitList, contain};
 
 use super::line::Line;
 use super::queue::{Cursor, Lane};
@@ -569,7 +569,10 @@ impl<T, K> Drop for Batch<'_, T, K> {
         let written = lane.unannounced(tail);
         lane.announce(tail);
         if line.receivers.notify_after_store(&line.attention) {
-            drop(self.sender.take_back_many(written));
+            // The panic of the iterator unwinds, and another one would end the program.
+            for message in self.sender.take_back_many(written) {
+                contain(|| drop(message));
+            }
         }
     }
 }

@@ -16,14 +16,13 @@ mod selected;
 mod sides;
 mod tasks;
 
-use core::mem::ManuallyDrop;
 use std::time::Instant;
 
 use tamtam_wait::seam::atomic::{AtomicU64, Ordering};
 use tamtam_wait::seam::{Mutex, MutexGuard};
 use tamtam_wait::{CAN_BLOCK, Context, Entry, Habit, Operation, Outcome, Sleeper, Wait, WaitQueue};
 
-use super::{Nothing, Refusal};
+use super::{Nothing, Refusal, drop_each};
 use crate::overflow::Overflow;
 use packet::Packet;
 pub(crate) use selected::{Exchange, Side};
@@ -214,22 +213,14 @@ impl<T> Rendezvous<T> {
     }
 
     /// Drops the mail of a channel without receivers.
-    ///
-    /// If a message panics when it is dropped, those after it are leaked: dropping them while the
-    /// panic unwinds could end the program.
     pub(crate) fn discard(&self) {
         let mut sides = self.sides.lock();
         let mail = sides
             .tasks
             .as_mut()
-            .map(|tasks| ManuallyDrop::new(core::mem::take(&mut tasks.mail)));
+            .map(|tasks| core::mem::take(&mut tasks.mail));
         drop(sides);
-        if let Some(mut mail) = mail {
-            while let Some(message) = mail.pop_front() {
-                drop(message);
-            }
-            drop(ManuallyDrop::into_inner(mail));
-        }
+        drop_each(mail.into_iter().flatten());
     }
 
     /// Counts a message that is dropped for want of a receiver.

@@ -290,3 +290,21 @@ fn a_displaced_message_that_panics_leaves_the_one_that_is_sent_to_a_waiting_rece
         assert!(waits.join().unwrap(), "it was not woken");
     });
 }
+
+/// The first panic is the caller's; what lies behind is leaked, since another one would end the program.
+#[test]
+fn messages_of_a_broadcast_that_panic_when_they_are_dropped_panic_once() {
+    let drops = Arc::new(AtomicUsize::new(0));
+    let (sender, receiver) = broadcast::bounded(3);
+    for _ in 0..3 {
+        let bomb = Bomb {
+            drops: Arc::clone(&drops),
+            armed: true,
+        };
+        assert!(sender.send(bomb).is_ok());
+    }
+    panic::catch_unwind(AssertUnwindSafe(|| drop(receiver))).unwrap_err();
+    assert!(sender.is_empty());
+    drop(sender);
+    assert_eq!(drops.load(Ordering::SeqCst), 1);
+}
