@@ -10,28 +10,28 @@ pub(super) struct Handle<'a> {
     pub(super) source: &'a dyn Source,
     /// The end that was passed in, by its address.
     pub(super) end: *const (),
-    /// What the source's [`mark`](Source::mark) was when the wait began; zero if it has none.
-    pub(super) mark: u64,
     /// The number by which the user knows the operation.
     pub(super) index: u32,
     pub(super) direction: Direction,
-    /// The thread that added it, by an address of its own: it has the end.
-    pub(super) thread: usize,
+    /// The source has a [`mark`](Source::mark).
+    pub(super) is_marked: bool,
+    /// The thread that added it, by an address of its own: it has the end. Or what the source's mark was when the wait
+    /// began: such a source gives no message that another thread must not drop. An operation takes 40 bytes, so that
+    /// many have no memory.
+    pub(super) thread_or_mark: u64,
 }
 
 impl Handle<'_> {
     /// A wait begins.
-    #[inline]
     pub(super) fn begin(&mut self) {
-        if self.mark != 0 {
-            self.mark = self.source.mark();
+        if self.is_marked {
+            self.thread_or_mark = self.source.mark();
         }
     }
 
     /// Whether the source has let pass who waited since the wait began, whether it is ready now or not.
-    #[inline]
     pub(super) fn is_past(&self) -> bool {
-        self.mark != 0 && self.source.mark() != self.mark
+        self.is_marked && self.source.mark() != self.thread_or_mark
     }
 }
 

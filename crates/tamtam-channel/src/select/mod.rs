@@ -58,10 +58,11 @@ pub use waitable::{Sealed, Waitable};
 /// ```
 pub struct Select<'a> {
     handles: Handles<'a>,
-    /// Of 32 bits, so that an operation takes less memory.
-    next_index: u32,
-    /// Every number was given once: there may be an operation that has the next one.
-    wrapped: bool,
+    /// How many operations were added, ever. Their indices have 32 bits and begin anew then, without those that
+    /// operations have.
+    next_index: u64,
+    /// A source has a [`mark`](Source::mark), or had.
+    has_marks: bool,
     biased: bool,
 }
 
@@ -104,7 +105,7 @@ impl<'a> Select<'a> {
         Select {
             handles: Handles::Inline([None; INLINE], 0),
             next_index: 0,
-            wrapped: false,
+            has_marks: false,
             biased: false,
         }
     }
@@ -120,22 +121,21 @@ impl<'a> Select<'a> {
 
     #[inline]
     fn add<T, S: Source + 'a>(&mut self, source: &'a S, end: &'a T, direction: Direction) -> usize {
-        let mut index = self.next_index;
-        if self.wrapped {
+        let mut index = self.next_index as u32;
+        if self.next_index > u64::from(u32::MAX) {
             index = self.unused_index(index);
         }
+        let is_marked = source.mark() != 0;
+        self.has_marks |= is_marked;
         *self.handles.add() = Some(Handle {
             source,
             end: core::ptr::from_ref(end).cast(),
-            mark: source.mark(),
             index,
             direction,
-            thread: this_thread(),
+            is_marked,
+            thread_or_mark: if is_marked { 0 } else { this_thread() as u64 },
         });
-        (self.next_index, self.wrapped) = match index.checked_add(1) {
-            Some(next) => (next, self.wrapped),
-            None => (0, true),
-        };
+        self.next_index += 1;
         index as usize
     }
 
@@ -208,7 +208,7 @@ impl<'a> Select<'a> {
     /// If there is no operation with this index: it was removed before or never added.
     pub fn remove(&mut self, index: usize) {
         assert!(
-            self.wrapped || index < self.next_index as usize,
+            (index as u64) < self.next_index,
             "index out of bounds; {index} >= {}",
             self.next_index
         );
@@ -355,12 +355,9 @@ impl<'a> Select<'a> {
         let handle = loop {
             let found = self.wait_for(
                 limit,
-                |handle, look| {
-                    let begun = match look {
-                        Look::Light => handle.source.try_begin_lightly(&mut token),
-                        Look::Thorough => handle.source.try_begin(&mut token),
-                    };
-                    begun || handle.is_past()
+                |handle, look| match look {
+                    Look::Light => handle.source.try_begin_lightly(&mut token),
+                    Look::Thorough => handle.source.try_begin(&mut token),
                 },
                 Interest::Operation,
             )?;
@@ -382,8 +379,9 @@ impl<'a> Select<'a> {
     /// A wait begins. It goes on while what has woken it turns out to be gone.
     #[inline]
     fn begin(&mut self) {
-        for handle in self.handles.as_mut_slice().iter_mut().flatten() {
-            handle.begin();
+        if self.has_marks {
+            let handles = self.handles.as_mut_slice().iter_mut();
+            handles.flatten().for_each(Handle::begin);
         }
     }
 
@@ -392,7 +390,7 @@ impl<'a> Select<'a> {
         loop {
             match self.wait_for(
                 limit,
-                |handle, _| handle.source.is_ready() || handle.is_past(),
+                |handle, _| handle.source.is_ready(),
                 Interest::Readiness,
             )? {
                 Found::Attempted(handle) => return Some(handle.index as usize),
@@ -414,15 +412,23 @@ impl<'a> Select<'a> {
             Limit::At(deadline) => Some(deadline),
             Limit::Now | Limit::Never => None,
         };
-        let biased = self.biased;
+        let (biased, has_marks) = (self.biased, self.has_marks);
         let mut order = Order::of(&self.handles, biased);
         let handles = self.handles.as_mut_slice();
         let mut attempt_all = |handles: &mut [Option<Handle<'a>>], order: &mut Order, look| {
-            (0..handles.len()).find_map(|turn| {
+            let found = (0..handles.len()).find_map(|turn| {
                 let place = order.place(turn, handles);
                 let handle = handles[place].as_ref()?;
                 attempt(handle, look).then_some(*handle)
-            })
+            });
+            if found.is_none() && has_marks {
+                return handles
+                    .iter()
+                    .flatten()
+                    .find(|handle| handle.is_past())
+                    .copied();
+            }
+            found
         };
         // What is passed over by a light look may come first in the order.
         let light = if biased { Look::Thorough } else { Look::Light };
@@ -540,7 +546,7 @@ impl Clone for Select<'_> {
         Select {
             handles: self.handles.clone(),
             next_index: self.next_index,
-            wrapped: self.wrapped,
+            has_marks: self.has_marks,
             biased: self.biased,
         }
     }

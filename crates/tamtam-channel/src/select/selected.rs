@@ -151,7 +151,7 @@ impl Drop for SelectedOperation<'_> {
     fn drop(&mut self) {
         // A select may be sent to another thread, and what it takes out of a channel there may be of a type
         // that must stay on the thread of the channel's end.
-        if self.handle.thread == this_thread() {
+        if self.handle.thread_or_mark == this_thread() as u64 {
             // SAFETY: this source has filled the token, and what completes the operation forgets it.
             unsafe { self.handle.source.abandon(&mut self.token) };
         } else {

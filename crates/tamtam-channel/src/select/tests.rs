@@ -71,7 +71,7 @@ fn the_numbers_of_operations_that_are_there_are_not_given_again_when_they_wrap()
     let never = never::<u8>();
     let mut select = Select::new();
     let kept = select.recv(&never);
-    select.next_index = u32::MAX;
+    select.next_index = u32::MAX.into();
     let last = select.recv(&never);
     let after = select.recv(&receiver);
     assert_eq!((kept, last, after), (0, u32::MAX as usize, 1));
