@@ -4,10 +4,9 @@ import assert from "node:assert/strict";
 import { readdirSync, readFileSync } from "node:fs";
 import { test } from "node:test";
 import { Output } from "../src/link/bytes.js";
-import { Core } from "../src/link/core.js";
-import type { LinkEnd } from "../src/link/end.js";
 import { LinkError } from "../src/link/error.js";
 import { LENGTH, read, write, type Frame } from "../src/link/frame.js";
+import { bytesOf, end } from "./link-by-hand.js";
 import { Random } from "./random.js";
 
 const folder = new URL("../../../../crates/tamtam-link/golden/", import.meta.url);
@@ -101,36 +100,6 @@ test("a frame that is cut off or too long is an error, and so is each wrong byte
         }
     }
 });
-
-/** An end of a link that is fed by hand: what it has said, and how it has ended. */
-function end(): { core: Core; sent: Frame[]; ended: LinkEnd[]; bytes: Uint8Array[] } {
-    const [sent, ended, bytes]: [Frame[], LinkEnd[], Uint8Array[]] = [[], [], []];
-    const core = new Core({
-        program: "test",
-        mostUnread: 1 << 20,
-        carrier: {
-            send: (all) => {
-                bytes.push(all);
-                for (let rest: Uint8Array = all; rest.length > 0; ) {
-                    const length = new DataView(rest.buffer, rest.byteOffset).getUint32(0, true);
-                    sent.push(read(rest.subarray(LENGTH, LENGTH + length)));
-                    rest = rest.subarray(LENGTH + length);
-                }
-            },
-            unsent: () => 0,
-            close: () => {},
-        },
-        greeted: () => {},
-        ended: (end) => ended.push(end),
-    });
-    return { core, sent, ended, bytes };
-}
-
-function bytesOf(...frames: Frame[]): Uint8Array {
-    const output = new Output();
-    for (const frame of frames) write(frame, output);
-    return output.take();
-}
 
 const hello: Frame = { kind: "hello", most: 1 << 20, encoding: 1, program: "", root: { type: "", window: 0 } };
 

@@ -19,6 +19,9 @@ export abstract class Address<Message> {
      */
     abstract room(): Promise<void>;
 
+    /** @internal Calls this once when an actor that was full takes another message, or has ended; what it returns gives that up. */
+    abstract whenRoom(look: () => void): () => void;
+
     /** Why the actor has ended, when it has. It never rejects: a link that ends is an end, too. */
     abstract get ended(): Promise<End>;
 
@@ -36,9 +39,11 @@ export abstract class Address<Message> {
         let fate: LinkError["fate"] = "not begun";
         let isOver = options.signal?.aborted === true;
         let giveUp = (_: LinkError): void => {};
+        let leave = (): void => {};
         const answered = new Promise<Answer>((resolve, reject) => {
             giveUp = (error) => {
                 isOver = true;
+                leave();
                 reject(error);
             };
             const target: Target = {
@@ -57,7 +62,7 @@ export abstract class Address<Message> {
                     this.tell(message);
                     fate = "unknown";
                 } catch (error) {
-                    if (error instanceof LinkError && error.code === "full") this.room().then(send, giveUp);
+                    if (error instanceof LinkError && error.code === "full") leave = this.whenRoom(send);
                     else {
                         isOver = true;
                         reject(error);

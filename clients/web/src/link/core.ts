@@ -5,7 +5,7 @@ import { Output, protocol } from "./bytes.js";
 import { errorFailure, failureError, stopped, unsent, wordsOf, type LinkEnd } from "./end.js";
 import { LinkError } from "./error.js";
 import { Exports } from "./exports.js";
-import { FarActors, FarAddress, isFull, type FarActor, type Sender } from "./far.js";
+import { FarActors, FarAddress, isFull, sent, type FarActor, type Sender } from "./far.js";
 import { JSON_ENCODING, LENGTH, read, ROOT, write, type Body, type End, type Failure, type Frame, type Offer } from "./frame.js";
 import { Incoming, LONGEST_FRAME } from "./incoming.js";
 import { OwnAddress, type Watcher } from "./own.js";
@@ -131,7 +131,7 @@ export class Core implements Sender, Watcher {
             throw new LinkError("full", `the actor takes no more than ${actor.window} messages that are not handled; await room() before the next`);
         }
         const hasReplies = this.#send("tell", actor.number, message);
-        if (!hasReplies || actor.window > 0) actor.unconfirmed++;
+        if (!hasReplies || actor.window > 0) sent(actor);
     }
 
     /** Writes a message or an answer, with all that is in it; whether there are replies. Nothing is counted if it throws. */

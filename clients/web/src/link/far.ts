@@ -15,11 +15,18 @@ export interface FarActor {
     /** Addresses of it that are held here. */
     handles: number;
     end: End | undefined;
-    /** Those who wait for room. */
-    readonly waiting: (() => void)[];
+    /** Those who wait for room, in the order in which they came. */
+    readonly waiting: Set<Waiting>;
+    /** How many were told of room and have not used it so far. */
+    promised: number;
+    /** Whether what is promised is looked at once more. */
+    isLookDue: boolean;
     ended: Promise<End> | undefined;
     tellEnd: ((end: End) => void) | undefined;
 }
+
+/** What is called when there is room, or the actor has ended: whether the room that it was told of is used later, if at all. */
+type Waiting = () => boolean;
 
 /** What far actors want of their link. */
 export interface Sender {
@@ -49,6 +56,10 @@ export class FarAddress<Message> extends Address<Message> {
 
     override room(): Promise<void> {
         return this.#actors.room(this.held());
+    }
+
+    override whenRoom(look: () => void): () => void {
+        return this.#actors.whenRoom(this.held(), look);
     }
 
     override get ended(): Promise<End> {
@@ -97,7 +108,7 @@ export class FarActors {
     import(number: number, window: number): Address<unknown> {
         let actor = this.#actors.get(number);
         if (actor === undefined) {
-            actor = { number, window, unconfirmed: 0, handles: 0, end: undefined, waiting: [], ended: undefined, tellEnd: undefined };
+            actor = { number, window, unconfirmed: 0, handles: 0, end: undefined, waiting: new Set(), promised: 0, isLookDue: false, ended: undefined, tellEnd: undefined };
             this.#actors.set(number, actor);
         }
         actor.handles++;
@@ -111,12 +122,42 @@ export class FarActors {
     /** Resolves when an actor takes another message. */
     room(actor: FarActor): Promise<void> {
         return new Promise((resolve, reject) => {
-            const look = (): void => {
+            const look = (): boolean => {
                 if (actor.end !== undefined) reject(stopped(actor.end));
-                else if (isFull(actor)) actor.waiting.push(look);
                 else resolve();
+                return true;
             };
+            if (actor.end === undefined && isFull(actor)) actor.waiting.add(look);
+            else look();
+        });
+    }
+
+    /** Calls this once when an actor that is full takes another message, or has ended; what it returns gives that up. */
+    whenRoom(actor: FarActor, look: () => void): () => void {
+        const waiting = (): boolean => {
             look();
+            return false;
+        };
+        actor.waiting.add(waiting);
+        return () => actor.waiting.delete(waiting);
+    }
+
+    /**
+     * Wakes as many as there is room for. One that does not use it has not taken it from the others: a question is sent as it is woken, so that the
+     * next is woken if it was not, and what `room()` has promised is promised to the next if it was not used by the next turn of the page's loop.
+     */
+    #wake(actor: FarActor): void {
+        for (const waiting of actor.waiting) {
+            if (actor.unconfirmed + actor.promised >= actor.window) break;
+            actor.waiting.delete(waiting);
+            if (waiting()) actor.promised++;
+        }
+        if (actor.promised === 0 || actor.waiting.size === 0 || actor.isLookDue) return;
+        actor.isLookDue = true;
+        setTimeout(() => {
+            actor.isLookDue = false;
+            actor.promised = 0;
+            this.#wake(actor);
         });
     }
 
@@ -143,7 +184,7 @@ export class FarActors {
         const sent = actor?.unconfirmed ?? 0;
         if (actor === undefined || count > sent) throw protocol(`it confirms ${count} messages to actor ${number}, to which ${sent} are on their way`);
         actor.unconfirmed -= count;
-        for (const look of actor.waiting.splice(0, count)) look();
+        this.#wake(actor);
         this.#forget(actor);
     }
 
@@ -164,7 +205,9 @@ export class FarActors {
         if (actor.end !== undefined) return;
         actor.end = end;
         actor.tellEnd?.(end);
-        for (const look of actor.waiting.splice(0)) look();
+        const waiting = Array.from(actor.waiting);
+        actor.waiting.clear();
+        for (const look of waiting) look();
         this.#forget(actor);
     }
 
@@ -173,6 +216,12 @@ export class FarActors {
         const isWatched = actor.ended !== undefined && actor.end === undefined;
         if (actor.handles === 0 && actor.unconfirmed === 0 && !isWatched && this.#actors.get(actor.number) === actor) this.#actors.delete(actor.number);
     }
+}
+
+/** A message to an actor was sent, of which it is told when it is done with. */
+export function sent(actor: FarActor): void {
+    actor.unconfirmed++;
+    if (actor.promised > 0) actor.promised--;
 }
 
 /** Whether an actor takes no more messages for now. */

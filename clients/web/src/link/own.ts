@@ -62,6 +62,12 @@ export class OwnAddress<Message> extends Address<Message> {
         return Promise.resolve();
     }
 
+    /** @internal It is never full. */
+    override whenRoom(look: () => void): () => void {
+        look();
+        return () => {};
+    }
+
     override get ended(): Promise<End> {
         this.#ended ??= this.#end !== undefined ? Promise.resolve(this.#end) : new Promise((resolve) => (this.#tellEnd = resolve));
         return this.#ended;
