@@ -4,6 +4,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import type { Address, Reply } from "../src/link/address.js";
 import { LinkError } from "../src/link/error.js";
+import { after } from "../src/link/patience.js";
 import { bytesOf, end } from "./link-by-hand.js";
 
 /** An actor that takes so many messages, what it was told, and how it is done with them. */
@@ -84,4 +85,25 @@ test("an actor that ends lets no one wait for room", async () => {
     const waiting = [root?.room(), root?.ask(asking("question"))];
     core.receive(bytesOf({ kind: "ended", number: 0, end: { why: "stopped" } }));
     for (const each of waiting) await assert.rejects(each ?? Promise.resolve(), (error) => error instanceof LinkError && error.code === "stopped");
+});
+
+test("a question may wait for any time, however it is said", async () => {
+    const { root, told } = actor(0);
+    const asked = [Infinity, 2 ** 31, 1e300].map((timeout) => root.ask(asking(`within${timeout}`), { timeout }));
+    const first = await Promise.race([...asked.map((answer) => answer.then(String, String)), soon().then(soon)]);
+    assert.equal(first, undefined);
+    assert.equal(told().length, 3);
+});
+
+test("a wait of more milliseconds than a timer counts is over when they are", (context) => {
+    context.mock.timers.enable({ apis: ["setTimeout"] });
+    const over: string[] = [];
+    after(2 ** 31 + 1_000, () => over.push("long"));
+    const stop = after(2 ** 31 + 1_000, () => over.push("stopped"));
+    context.mock.timers.tick(2 ** 31 - 1);
+    stop();
+    context.mock.timers.tick(1_000);
+    assert.deepEqual(over, []);
+    context.mock.timers.tick(1);
+    assert.deepEqual(over, ["long"]);
 });

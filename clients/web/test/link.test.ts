@@ -2,7 +2,7 @@
 
 import assert from "node:assert/strict";
 import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
-import { createServer, type AddressInfo } from "node:net";
+import { createServer, type AddressInfo, type Socket } from "node:net";
 import { after, before, describe, test } from "node:test";
 import { setFlagsFromString } from "node:v8";
 import { runInNewContext } from "node:vm";
@@ -46,11 +46,16 @@ test("a server that is not there is said to be so", async () => {
 });
 
 test("a server that says nothing is given up", async () => {
-    const silent = createServer(() => {});
+    const sockets: Socket[] = [];
+    const silent = createServer((socket) => sockets.push(socket));
     await new Promise<void>((resolve) => silent.listen(0, "127.0.0.1", resolve));
     const { port } = silent.address() as AddressInfo;
     await fails(connect(`ws://127.0.0.1:${port}/`, { timeout: 20 }), "connect", /it was not there within 20 ms/);
+    const unhurried = connect(`ws://127.0.0.1:${port}/`, { timeout: Infinity }).then(String, String);
+    assert.equal(await Promise.race([unhurried, new Promise((resolve) => setTimeout(resolve, 20))]), undefined);
     silent.close();
+    for (const socket of sockets) socket.destroy();
+    assert.match(String(await unhurried), /there is no link to/);
 });
 
 describe("against a gateway", { skip: program === undefined && "name the program link_server in TAMTAM_LINK_SERVER" }, () => {

@@ -7,7 +7,7 @@ import { wordsOf, type LinkEnd } from "./end.js";
 import { LinkError } from "./error.js";
 import { VERSION } from "./frame.js";
 import { OwnAddress, type ExportOptions, type Handler } from "./own.js";
-import type { AskOptions } from "./patience.js";
+import { after, type AskOptions } from "./patience.js";
 
 /** What a page says that it speaks, and the server with it. */
 const PROTOCOL = `tamtam-link.${VERSION}`;
@@ -24,7 +24,7 @@ export interface ConnectOptions {
     readonly token?: string;
     /** What this program is called, for people at the server. */
     readonly program?: string;
-    /** Milliseconds until the server has to be there: 30,000 unless it is said. */
+    /** Milliseconds until the server has to be there, which may be `Infinity`: 30,000 unless it is said. */
     readonly timeout?: number;
     /** How many bytes may wait for a server that does not read them, before the link ends: 16 MiB unless it is said. */
     readonly mostUnread?: number;
@@ -81,7 +81,7 @@ export function connect<Root>(url: string | URL, options: ConnectOptions = {}): 
         let tellEnded: (end: LinkEnd) => void = () => {};
         const ended = new Promise<LinkEnd>((tell) => (tellEnded = tell));
         const timeout = options.timeout ?? LONGEST_CONNECT;
-        const timer = setTimeout(() => core.finish({ how: "lost", text: `it was not there within ${timeout} ms` }), timeout);
+        const stop = after(timeout, () => core.finish({ how: "lost", text: `it was not there within ${timeout} ms` }));
         const calls = new Calls({
             sendText: (text) => {
                 const unsent = socket.bufferedAmount + text.length;
@@ -106,7 +106,7 @@ export function connect<Root>(url: string | URL, options: ConnectOptions = {}): 
             greeted: (root) => {
                 // A server that refuses a link offers no actor, and says why.
                 if (root === undefined) return;
-                clearTimeout(timer);
+                stop();
                 resolve({
                     root: root as Address<Root>,
                     export: (handler, { window = USUAL_WINDOW } = {}) => new OwnAddress(handler, window, core),
@@ -120,7 +120,7 @@ export function connect<Root>(url: string | URL, options: ConnectOptions = {}): 
                 });
             },
             ended: (end) => {
-                clearTimeout(timer);
+                stop();
                 calls.finish(wordsOf(end));
                 tellEnded(end);
                 reject(new LinkError("connect", `there is no link to ${address}: ${wordsOf(end)}`));
