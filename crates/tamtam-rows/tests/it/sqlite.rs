@@ -252,6 +252,58 @@ fn a_later_value_that_does_not_fit_is_named() {
 }
 
 #[test]
+fn an_integer_behind_the_sample_is_no_date_unless_a_schema_says_what_it_counts() {
+    let kinds = [
+        Kind::Timestamp(Unit::Microsecond, Zone::Local),
+        Kind::Timestamp(Unit::Microsecond, Zone::Local),
+        Kind::Date,
+        Kind::Date,
+        Kind::Time(Unit::Nanosecond),
+    ];
+    let columns = [
+        ("datetime", "'2026-11-22 02:45:00'", 1_700_000_000),
+        ("timestamp", "null", 1_700_000_000),
+        ("date", "'2026-11-22'", 2_460_000),
+        ("date", "null", 20_000),
+        ("time", "'12:00:00'", 43_200),
+    ];
+    for (kind, (declared, first, last)) in kinds.into_iter().zip(columns) {
+        let connection = with(&format!(
+            "create table t (a {declared});
+             with recursive n(i) as (select 1 union all select i + 1 from n where i < {SAMPLE_ROWS})
+             insert into t select {first} from n;
+             insert into t values ({last});"
+        ));
+        let error = all(&connection, "select a from t").unwrap_err().to_string();
+        assert!(
+            error.contains(&format!(
+                "the value {last} in column \"a\", row {SAMPLE_ROWS}"
+            )),
+            "{declared}: {error}"
+        );
+        assert!(
+            error.contains("integer") && error.contains("schema"),
+            "{error}"
+        );
+
+        let mut statement = connection
+            .prepare("select a from t where typeof(a) = 'integer'")
+            .unwrap();
+        let schema = Schema::new([Field::new("a", kind.clone())]).unwrap();
+        let rows = SqliteCursor::with_schema(&mut statement, [], schema)
+            .unwrap()
+            .read_all()
+            .unwrap();
+        let expected = match kind {
+            Kind::Date => Value::Date(last as i32),
+            Kind::Time(_) => Value::Time(last),
+            _ => Value::Timestamp(last),
+        };
+        assert_eq!(rows.value(0, 0), expected, "{declared}");
+    }
+}
+
+#[test]
 fn a_schema_says_what_the_first_rows_cannot() {
     let connection = with(
         "create table t (at integer, n, maybe int);

@@ -9,12 +9,36 @@ use crate::database::error::Unfit;
 use crate::database::literal;
 use crate::{Kind, Value, Zone};
 
-/// What SQLite holds, as a value of a column of this type. The text of a number in a text column is written to `text`.
+/// How what SQLite holds becomes values of columns.
+#[derive(Debug)]
+pub(super) struct Reading {
+    /// Whether the types were asked for, so that integers count the units of a time; where they were found they do not.
+    pub(super) counts_units: bool,
+    /// Where a number in a text column is written.
+    text: String,
+}
+
+impl Reading {
+    pub(super) fn new(counts_units: bool) -> Reading {
+        Reading {
+            counts_units,
+            text: String::new(),
+        }
+    }
+
+    /// Whether an integer goes into a column of this type as it is, if it is not too large.
+    #[inline]
+    pub(super) fn keeps_integers(&self, kind: &Kind) -> bool {
+        self.counts_units || !matches!(kind, Kind::Date | Kind::Time(_) | Kind::Timestamp(..))
+    }
+}
+
+/// What SQLite holds, as a value of a column of this type.
 #[inline]
 pub(super) fn value<'a>(
     cell: ValueRef<'a>,
     kind: &Kind,
-    text: &'a mut String,
+    reading: &'a mut Reading,
 ) -> Result<Value<'a>, Unfit> {
     match (cell, kind) {
         (ValueRef::Null, _) => Ok(Value::Null),
@@ -32,15 +56,19 @@ pub(super) fn value<'a>(
         (ValueRef::Text(bytes), Kind::Text) => utf8(bytes).map(Value::Text),
         (ValueRef::Blob(bytes) | ValueRef::Text(bytes), Kind::Bytes) => Ok(Value::Bytes(bytes)),
         (ValueRef::Real(number), Kind::F64) => Ok(Value::F64(number)),
-        _ => seldom(cell, kind, text),
+        _ => seldom(cell, kind, reading),
     }
 }
 
-fn seldom<'a>(cell: ValueRef<'a>, kind: &Kind, buffer: &'a mut String) -> Result<Value<'a>, Unfit> {
+fn seldom<'a>(
+    cell: ValueRef<'a>,
+    kind: &Kind,
+    reading: &'a mut Reading,
+) -> Result<Value<'a>, Unfit> {
     match cell {
         ValueRef::Null => Ok(Value::Null),
-        ValueRef::Integer(number) => integer(number, kind, buffer),
-        ValueRef::Real(number) => real(number, kind, buffer),
+        ValueRef::Integer(number) => integer(number, kind, reading),
+        ValueRef::Real(number) => real(number, kind, &mut reading.text),
         ValueRef::Text(bytes) => text(utf8(bytes)?, kind),
         ValueRef::Blob(bytes) => match (kind, <[u8; 16]>::try_from(bytes)) {
             (Kind::Uuid, Ok(uuid)) => Ok(Value::Uuid(uuid)),
@@ -52,9 +80,12 @@ fn seldom<'a>(cell: ValueRef<'a>, kind: &Kind, buffer: &'a mut String) -> Result
     }
 }
 
-fn integer<'a>(number: i64, kind: &Kind, buffer: &'a mut String) -> Result<Value<'a>, Unfit> {
+fn integer<'a>(number: i64, kind: &Kind, reading: &'a mut Reading) -> Result<Value<'a>, Unfit> {
     let unfit = |reason| Err(Unfit::new(number, reason));
     match kind {
+        kind if !reading.keeps_integers(kind) => {
+            unfit("it is an integer, and only a schema that is given says what it counts")
+        }
         Kind::Bool if number == 0 || number == 1 => Ok(Value::Bool(number == 1)),
         Kind::Bool => unfit("it is neither 0 nor 1"),
         Kind::F64 if (number as f64) as i128 == i128::from(number) => Ok(Value::F64(number as f64)),
@@ -71,14 +102,13 @@ fn integer<'a>(number: i64, kind: &Kind, buffer: &'a mut String) -> Result<Value
                 _ => unfit("it has too many digits"),
             }
         }
-        // A schema that says so knows what the integers count.
         Kind::Date => match i32::try_from(number) {
             Ok(days) => Ok(Value::Date(days)),
             Err(_) => unfit("it is too many days"),
         },
         Kind::Time(_) => Ok(Value::Time(number)),
         Kind::Timestamp(..) => Ok(Value::Timestamp(number)),
-        Kind::Text => Ok(written(number, buffer)),
+        Kind::Text => Ok(written(number, &mut reading.text)),
         _ => unfit("it is an integer"),
     }
 }

@@ -6,7 +6,7 @@ use std::{fmt, mem};
 use rusqlite::types::ValueRef;
 use rusqlite::{Params, Statement};
 
-use super::cell;
+use super::cell::{self, Reading};
 use super::found::{Declared, Found};
 use crate::database::filling::{Filling, Most};
 use crate::database::read_times::{Stopwatch, Unwatched, Watch};
@@ -57,15 +57,16 @@ const LOOKED_AT_ONE_IN: u64 = 16;
 /// | nothing, or an expression | `i64`, `f64`, text or bytes, as the values are | text |
 ///
 /// A timestamp is [`Zone::Utc`](crate::Zone::Utc) if its texts end in `Z` or an offset, and otherwise
-/// [`Zone::Local`](crate::Zone::Local). A text column takes numbers as their text; that is the only conversion.
+/// [`Zone::Local`](crate::Zone::Local). A text column takes numbers as their text; that is the only conversion. An integer
+/// behind the first rows is no date, time or timestamp, since nothing says whether it counts days, seconds or milliseconds:
+/// [`with_schema`](SqliteCursor::with_schema) does.
 pub struct SqliteCursor<'statement> {
     rows: rusqlite::Rows<'statement>,
     filling: Filling,
     /// The first rows, which decided about the types, until they are given out: value by value, row by row.
     sample: std::vec::IntoIter<Kept>,
     part_rows: usize,
-    /// Where a number in a text column is written.
-    text: String,
+    reading: Reading,
     is_done: bool,
     /// How long it took to run the statement and to read the sample, until it is told with the first rows.
     opening: Duration,
@@ -117,7 +118,7 @@ impl<'statement> SqliteCursor<'statement> {
             filling: Filling::new(Schema::new(fields)?),
             sample: sample.into_iter(),
             part_rows: PART_ROWS,
-            text: String::new(),
+            reading: Reading::new(false),
             is_done,
             opening: begun.elapsed(),
         })
@@ -148,7 +149,7 @@ impl<'statement> SqliteCursor<'statement> {
             filling: Filling::new(schema),
             sample: Vec::new().into_iter(),
             part_rows: PART_ROWS,
-            text: String::new(),
+            reading: Reading::new(true),
             is_done: false,
             opening: begun.elapsed(),
         })
@@ -230,7 +231,13 @@ impl<'statement> SqliteCursor<'statement> {
             watch.stepped();
             for (index, value) in self.sample.by_ref().take(columns).enumerate() {
                 let kind = schema.fields()[index].kind();
-                push(&mut self.filling, index, kind, value.get(), &mut self.text)?;
+                push(
+                    &mut self.filling,
+                    index,
+                    kind,
+                    value.get(),
+                    &mut self.reading,
+                )?;
             }
             self.filling.end_row();
             watch.filled();
@@ -243,7 +250,13 @@ impl<'statement> SqliteCursor<'statement> {
                 Some(row) => {
                     for (index, field) in schema.fields().iter().enumerate() {
                         let cell = row.get_ref(index)?;
-                        push(&mut self.filling, index, field.kind(), cell, &mut self.text)?;
+                        push(
+                            &mut self.filling,
+                            index,
+                            field.kind(),
+                            cell,
+                            &mut self.reading,
+                        )?;
                     }
                     self.filling.end_row();
                     watch.filled();
@@ -273,11 +286,13 @@ fn push(
     index: usize,
     kind: &Kind,
     cell: ValueRef<'_>,
-    text: &mut String,
+    reading: &mut Reading,
 ) -> Result<(), DatabaseError> {
     // Nearly all values are of these two sorts and fit; what does not is looked at again.
     let is_pushed = match cell {
-        ValueRef::Integer(number) => filling.push_kept(index, number),
+        ValueRef::Integer(number) if reading.keeps_integers(kind) => {
+            filling.push_kept(index, number)
+        }
         ValueRef::Text(bytes) => match std::str::from_utf8(bytes) {
             Ok(text) => filling.push_text(index, text),
             Err(_) => false,
@@ -287,7 +302,7 @@ fn push(
     if is_pushed {
         return Ok(());
     }
-    push_seldom(filling, index, kind, cell, text)
+    push_seldom(filling, index, kind, cell, reading)
 }
 
 #[inline(never)]
@@ -296,9 +311,9 @@ fn push_seldom(
     index: usize,
     kind: &Kind,
     cell: ValueRef<'_>,
-    text: &mut String,
+    reading: &mut Reading,
 ) -> Result<(), DatabaseError> {
-    match cell::value(cell, kind, text) {
+    match cell::value(cell, kind, reading) {
         Ok(value) => filling.push(index, value),
         Err(unfit) => Err(filling.unfit(index, unfit)),
     }
