@@ -3,6 +3,7 @@
 import { LinkError } from "./error.js";
 import { report } from "./report.js";
 import { within, type AskOptions } from "./patience.js";
+import { listed } from "./values.js";
 
 /** Which values a subscription has, and how far behind it may be: what is left out is as the server has it. */
 export interface Wish {
@@ -155,7 +156,7 @@ export class Calls {
 
 function textOf(id: number, method: string, params: unknown): string {
     try {
-        return JSON.stringify({ jsonrpc: "2.0", id, method, params });
+        return JSON.stringify({ jsonrpc: "2.0", id, method, params }, listed);
     } catch (error) {
         throw new LinkError("not-encodable", `the arguments of ${method} are no JSON: ${error instanceof Error ? error.message : String(error)}`);
     }

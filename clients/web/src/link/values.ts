@@ -27,12 +27,10 @@ const decoder = new TextDecoder("utf-8", { fatal: true });
 export function writeValue(value: unknown, written: Written): Uint8Array {
     let text: string | undefined;
     try {
-        text = JSON.stringify(value, (_, part: unknown) => {
+        text = JSON.stringify(value, function (this: unknown, key: string, part: unknown) {
             if (part instanceof Address) return { $address: written.address(part) };
             if (part instanceof Reply) return { $reply: written.reply(part) };
-            // As serde writes bytes in JSON.
-            if (ArrayBuffer.isView(part)) return Array.from(new Uint8Array(part.buffer, part.byteOffset, part.byteLength));
-            return part;
+            return listed.call(this, key, part);
         });
     } catch (error) {
         if (error instanceof LinkError) throw error;
@@ -40,6 +38,20 @@ export function writeValue(value: unknown, written: Written): Uint8Array {
     }
     if (text === undefined) throw new LinkError("not-encodable", "it cannot be written as JSON: it is undefined, or a function");
     return encoder.encode(text);
+}
+
+/**
+ * What stands for a part in JSON, for `JSON.stringify`: for bytes and for numbers side by side a list, as serde writes them. Those of 64 bits are
+ * none that JSON has, and fail there.
+ */
+export function listed(this: unknown, key: string, part: unknown): unknown {
+    if (typeof part !== "object" || part === null) return part;
+    // Node's buffers have written themselves as something else by now.
+    const given = (this as { readonly [key: string]: unknown })[key];
+    if (given instanceof ArrayBuffer) return Array.from(new Uint8Array(given));
+    if (!ArrayBuffer.isView(given)) return part;
+    if (given instanceof DataView) return Array.from(new Uint8Array(given.buffer, given.byteOffset, given.byteLength));
+    return Array.from(given as unknown as ArrayLike<number | bigint>);
 }
 
 /** The message of a text. Throws a `LinkError` with the code `not-decodable`. */
