@@ -4,6 +4,7 @@ import { runInNewContext } from "node:vm";
 import { decode, decodeStream } from "../src/rows.js";
 import { fromBase64 } from "../src/rows/kernels.js";
 import { sample } from "../src/rows/sample.js";
+import { golden } from "./golden.js";
 
 const bytes = fromBase64(sample);
 
@@ -55,5 +56,20 @@ test("bytes are read out of every kind of buffer and view", () => {
         foreign.buffer,
     ]) {
         assert.deepEqual(give(given).objects(), expected);
+    }
+});
+
+test("bytes that others share are read as they are when they are given", () => {
+    for (const { name, bytes } of golden()) {
+        const expected = JSON.stringify(decode(bytes).toJSON());
+        const memory = new WebAssembly.Memory({ initial: 16, maximum: 16, shared: true });
+        const buffer = new SharedArrayBuffer(bytes.length);
+        for (const shared of [new Uint8Array(memory.buffer, 8, bytes.length), new Uint8Array(buffer), new DataView(buffer), buffer]) {
+            const view = ArrayBuffer.isView(shared) ? new Uint8Array(shared.buffer, shared.byteOffset, shared.byteLength) : new Uint8Array(shared);
+            view.set(bytes);
+            const rows = give(shared);
+            view.fill(255);
+            assert.equal(JSON.stringify(rows.toJSON()), expected, name);
+        }
     }
 });

@@ -1,14 +1,18 @@
 // What a program gives to be decoded, and what is said where that is something else: a promise, most often, for which an
 // `await` was forgotten. Type checking finds it, but not in a page of plain JavaScript.
 
-/** The bytes in a buffer or in any view of one, not copied. */
+/** The bytes in a buffer or in any view of one, not copied, unless others share them: browsers read no text out of such. */
 export function bytesOf(given: unknown): Uint8Array<ArrayBuffer> {
-    if (given instanceof Uint8Array) return given as Uint8Array<ArrayBuffer>;
-    if (ArrayBuffer.isView(given)) return new Uint8Array(given.buffer as ArrayBuffer, given.byteOffset, given.byteLength);
+    if (given instanceof Uint8Array) return own(given);
+    if (ArrayBuffer.isView(given)) return own(new Uint8Array(given.buffer, given.byteOffset, given.byteLength));
     // By its tag: a buffer from another frame of the page has another constructor.
     const tag = tagOf(given);
-    if (tag === "ArrayBuffer" || tag === "SharedArrayBuffer") return new Uint8Array(given as ArrayBuffer);
+    if (tag === "ArrayBuffer" || tag === "SharedArrayBuffer") return own(new Uint8Array(given as ArrayBufferLike));
     throw new TypeError(`decode needs an ArrayBuffer or a Uint8Array and was given ${named(given)}${helpForBytes(given)}`);
+}
+
+function own(bytes: Uint8Array): Uint8Array<ArrayBuffer> {
+    return tagOf(bytes.buffer) === "SharedArrayBuffer" ? new Uint8Array(bytes) : (bytes as Uint8Array<ArrayBuffer>);
 }
 
 /** The stream, which must be one. */
