@@ -2,6 +2,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { decode, decodeStream, Texts, type Column, type DecodeOptions, type Kind, type Rows } from "../src/rows.js";
 import { use } from "../src/rows/kernels.js";
+import { Nulls } from "../src/rows/nulls.js";
 import { columnsOf, golden } from "./golden.js";
 
 /** A type as the Rust library writes it. */
@@ -111,4 +112,38 @@ test("integers beyond 2^53 are bigints, and others numbers", () => {
     const row = rows.row(2) as { text: string; __proto__: number };
     assert.equal(row.text, "Grüße, 🥁!");
     assert.equal(row.__proto__, 9);
+});
+
+function bytesOf(table: string): Uint8Array<ArrayBuffer> {
+    const found = golden().find(({ name }) => name === table);
+    return found?.bytes ?? assert.fail(`there is no ${table}`);
+}
+
+test("an empty table has the arrays that one with rows has", () => {
+    const bytes = bytesOf("empty-packed");
+    for (const wide of ["number", "bigint"] as const) {
+        const empty = decode(bytes, { wide });
+        assert.equal(empty.length, 0);
+        for (const { field, values } of empty.columns) {
+            const isWide = ["i64", "u64", "time", "timestamp", "decimal"].includes(field.kind.type);
+            if (isWide) assert.equal(values.constructor, wide === "number" ? Float64Array : field.kind.type === "u64" ? BigUint64Array : BigInt64Array, `${field.name}, ${wide}`);
+        }
+    }
+    const rows = decode(bytesOf("kinds-packed"), { wide: "bigint" });
+    for (const { field, values } of decode(bytes, { wide: "bigint" }).columns) {
+        const same = rows.columns.find((column) => column.field.kind.type === field.kind.type && column.values.constructor === values.constructor);
+        assert.ok(same !== undefined || field.kind.type === "decimal", `${field.name} as ${values.constructor.name}`);
+    }
+});
+
+test("no row behind the last is null", () => {
+    // Bits of which ones are the usual: those of the last byte's end, too.
+    const nulls = new Nulls(Uint8Array.of(0xff, 0xff), 11);
+    assert.equal(nulls.count, 11);
+    for (let row = 0; row < 32; row++) assert.equal(nulls.has(row), row < 11, `row ${row}`);
+    for (const name of ["kinds-packed", "kinds-small", "codecs-packed"]) {
+        for (const column of decode(bytesOf(name)).columns) {
+            for (let row = column.length; row < column.length + 16; row++) assert.ok(!column.isNull(row), `${name}, ${column.field.name}, row ${row}`);
+        }
+    }
 });

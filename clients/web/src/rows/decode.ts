@@ -34,7 +34,7 @@ export function progressOf(options: DecodeOptions): Progress {
 }
 
 export function emptyColumns(progress: Progress): Column[] {
-    return progress.fields.filter((field: Field) => progress.isChosen(field)).map((field: Field) => new Column(field, emptyValues(field), undefined));
+    return progress.fields.filter((field: Field) => progress.isChosen(field)).map((field: Field) => new Column(field, emptyValues(field, progress.wide), undefined));
 }
 
 /**

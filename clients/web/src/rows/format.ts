@@ -70,7 +70,7 @@ export function schemaOf(sum: number, body: Uint8Array<ArrayBuffer>, origin: num
 /** What was read of a table so far. */
 export class Progress {
     readonly limits: Limits;
-    readonly #wide: WideIntegers;
+    readonly wide: WideIntegers;
     readonly #chosen: ReadonlySet<string> | undefined;
     #reused: Kept | undefined;
     #kept: Kept | undefined;
@@ -82,7 +82,7 @@ export class Progress {
     constructor(limits: Limits, wide: WideIntegers, chosen: readonly string[] | undefined, reused: Kept | undefined) {
         this.limits = limits;
         this.#reused = reused;
-        this.#wide = wide;
+        this.wide = wide;
         this.#chosen = chosen === undefined ? undefined : new Set(chosen);
     }
 
@@ -134,7 +134,7 @@ export class Progress {
         const kept = Kept.instead(this.#reused, bytes);
         this.#reused = undefined;
         this.#kept = kept;
-        const means = { machine: one, kept, wide: this.#wide };
+        const means = { machine: one, kept, wide: this.wide };
         const columns: Column[] = [];
         for (const field of this.fields) {
             const length = input.count(input.left, "the length of a column");

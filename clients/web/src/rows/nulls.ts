@@ -10,6 +10,8 @@ export class Nulls {
     readonly count: number;
 
     constructor(bits: Uint8Array, length: number) {
+        // What lies behind the last row in its byte is none.
+        if (length % 8 > 0) bits[length >> 3] &= (1 << (length % 8)) - 1;
         this.#bits = bits;
         this.length = length;
         let count = 0;

@@ -304,7 +304,7 @@ function exceptions(input: Input, machine: Machine, count: number, put: (row: nu
 
 
 /** The values of a column of no rows. */
-export function emptyValues(field: Field): Values {
+export function emptyValues(field: Field, wide: WideIntegers): Values {
     switch (field.kind.type) {
         case "i8":
             return new Int8Array(0);
@@ -327,7 +327,14 @@ export function emptyValues(field: Field): Values {
         case "bytes":
         case "uuid":
             return new ByteSlices({ all: new Uint8Array(0), ...nothing }, undefined);
-        default:
+        case "u64":
+            return wide === "bigint" ? new BigUint64Array(0) : new Float64Array(0);
+        case "i64":
+        case "time":
+        case "timestamp":
+        case "decimal":
+            return wide === "bigint" ? new BigInt64Array(0) : new Float64Array(0);
+        case "f64":
             return new Float64Array(0);
     }
 }
