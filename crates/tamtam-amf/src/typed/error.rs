@@ -89,7 +89,8 @@ impl de::Error for DeserializeError {
 /// ```
 /// use tamtam_amf::typed::{SerializeError, to_amf3};
 ///
-/// assert_eq!(to_amf3(&(1_u64 << 53 | 1)), Err(SerializeError::Inexact { number: 9_007_199_254_740_993 }));
+/// let number = "9007199254740993".to_owned();
+/// assert_eq!(to_amf3(&(1_u64 << 53 | 1)), Err(SerializeError::Inexact { number }));
 /// ```
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
 #[non_exhaustive]
@@ -100,8 +101,8 @@ pub enum SerializeError {
     /// An integer that a double cannot tell from its neighbours.
     #[error("the integer {number} has more bits than the numbers of AMF: write it as a text")]
     Inexact {
-        /// The integer.
-        number: i128,
+        /// The integer, of up to 128 bits with a sign or without, in decimal.
+        number: String,
     },
     /// A sequence whose length is not known before its values.
     #[error(

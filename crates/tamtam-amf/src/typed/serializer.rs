@@ -37,9 +37,10 @@ impl<'s, 'm, S: Sink> Serializer<'s, 'm, S> {
         if let Ok(number) = i32::try_from(number) {
             return Ok(self.sink.integer(number)?);
         }
-        match exact(number) {
-            Some(number) => Ok(self.sink.number(number)?),
-            None => Err(SerializeError::Inexact { number }),
+        match exact(number.unsigned_abs()) {
+            Some(double) if number < 0 => Ok(self.sink.number(-double)?),
+            Some(double) => Ok(self.sink.number(double)?),
+            None => Err(inexact(number)),
         }
     }
 
@@ -162,8 +163,11 @@ impl<'t, 's, 'm, S: Sink> serde::Serializer for &'t mut Serializer<'s, 'm, S> {
     }
 
     fn serialize_u128(self, number: u128) -> Result {
-        let number = i128::try_from(number);
-        self.whole(number.map_err(|_| SerializeError::Inexact { number: i128::MAX })?)
+        match (i128::try_from(number), exact(number)) {
+            (Ok(number), _) => self.whole(number),
+            (Err(_), Some(double)) => Ok(self.sink.number(double)?),
+            (Err(_), None) => Err(inexact(number)),
+        }
     }
 
     fn serialize_f32(self, number: f32) -> Result {
@@ -406,5 +410,11 @@ impl<S: Sink> SerializeStructVariant for Written<'_, '_, '_, S> {
 
     fn end(self) -> Result {
         self.finish()
+    }
+}
+
+fn inexact(number: impl ToString) -> SerializeError {
+    SerializeError::Inexact {
+        number: number.to_string(),
     }
 }

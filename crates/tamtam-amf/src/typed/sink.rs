@@ -4,9 +4,6 @@ use crate::{EncodeError, amf0, amf3};
 
 type Result<T = (), E = EncodeError> = std::result::Result<T, E>;
 
-/// The greatest integer of which a double knows all that are smaller.
-const MOST_EXACT: i128 = 1 << 53;
-
 /// An encoder, as a serializer uses it.
 pub(super) trait Sink {
     fn null(&mut self) -> Result;
@@ -25,14 +22,14 @@ pub(super) trait Sink {
     fn end(&mut self) -> Result;
 }
 
-/// The double that an integer is, if it is one.
-pub(super) fn exact(number: i128) -> Option<f64> {
-    // Exact, by what was asked before.
-    #[allow(clippy::cast_precision_loss, clippy::cast_possible_truncation)]
-    let double = number as f64;
-    #[allow(clippy::cast_possible_truncation)]
-    let back = double as i128;
-    (number.abs() <= MOST_EXACT || back == number).then_some(double)
+/// The double that an integer without a sign is, if it is one.
+pub(super) fn exact(magnitude: u128) -> Option<f64> {
+    // A double has 53 digits in base 2, which may stand far before the point.
+    let zeros = magnitude.trailing_zeros().min(u128::BITS - 1);
+    // Exact, by what was asked.
+    #[allow(clippy::cast_precision_loss)]
+    let double = magnitude as f64;
+    (magnitude >> zeros >> f64::MANTISSA_DIGITS == 0).then_some(double)
 }
 
 impl Sink for amf0::Encoder<'_> {

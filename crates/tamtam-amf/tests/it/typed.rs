@@ -156,7 +156,7 @@ fn what_cannot_be_written_says_so() {
     assert_eq!(
         error,
         SerializeError::Inexact {
-            number: inexact.into()
+            number: inexact.to_string()
         }
     );
     assert!(to_amf3(&(inexact - 2)).is_ok());
@@ -165,7 +165,6 @@ fn what_cannot_be_written_says_so() {
         to_amf3(&i64::MAX),
         Err(SerializeError::Inexact { .. })
     ));
-    assert!(to_amf3(&u128::MAX).is_err());
     let keys = HashMap::from([(Some(Date(0.0)).map(|_| [1_u8]), 1)]);
     assert_eq!(to_amf3(&keys), Err(SerializeError::Key));
     struct Filtered;
@@ -618,4 +617,36 @@ fn the_names_of_a_class_are_copied_into_maps_within_the_limit_of_bytes() {
     let read: Vec<Nothing> =
         tamtam_amf::typed::from_amf3(&objects_of_a_class(9, 9), limits).unwrap();
     assert_eq!(read.len(), 9);
+}
+
+#[test]
+fn integers_of_128_bits_are_doubles_where_these_hold_them() {
+    let double = |bytes: Vec<u8>| f64::from_be_bytes(bytes[1..].try_into().unwrap());
+    for exact in [
+        i128::MIN,
+        -(1 << 64),
+        -(1 << 53),
+        1 << 53,
+        1 << 126,
+        ((1 << 53) - 1) << 74,
+    ] {
+        assert_eq!(double(to_amf3(&exact).unwrap()), exact as f64, "{exact}");
+    }
+    assert_eq!(double(to_amf3(&(1_u128 << 127)).unwrap()), 2_f64.powi(127));
+    let inexact = |written: Result<_, SerializeError>, number: String| {
+        assert_eq!(written, Err(SerializeError::Inexact { number }));
+    };
+    for number in [
+        i128::MAX,
+        i128::MAX - 1,
+        i128::MIN + 1,
+        (1 << 53) + 1,
+        -(1 << 53) - 1,
+    ] {
+        inexact(to_amf3(&number), number.to_string());
+        inexact(to_amf0(&number), number.to_string());
+    }
+    for number in [u128::MAX, (1 << 127) + 1] {
+        inexact(to_amf3(&number), number.to_string());
+    }
 }
