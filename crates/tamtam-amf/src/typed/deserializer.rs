@@ -1,6 +1,5 @@
 //! Makes Rust values of items.
 
-use serde::de::value::SeqDeserializer;
 use serde::de::{
     DeserializeSeed, EnumAccess, Error as _, IntoDeserializer, SeqAccess, Unexpected,
     VariantAccess, Visitor,
@@ -11,7 +10,7 @@ use super::error::{DeserializeError, Failure};
 use super::items::{Begin, Bytes, Container, Item, Items, Text};
 use super::mapping::Mapping;
 use super::member_name::MemberName;
-use super::visit::{visit_number, visit_scalar, visit_vector};
+use super::visit::{visit_number, visit_scalar, visit_values, visit_vector};
 use crate::input::CopiedNames;
 use crate::scalar::Scalar;
 use crate::{Cause, DecodeError};
@@ -182,7 +181,7 @@ impl<'m, 'd, 'de> Deserializer<'m, 'd, 'de> {
                     Bytes::Borrowed(bytes) => bytes,
                     Bytes::Owned(bytes) => &bytes[..],
                 };
-                visitor.visit_seq(SeqDeserializer::new(bytes.iter().copied()))
+                visit_values(bytes.iter().copied(), visitor)
             }
             Item::Begin(begin)
                 if matches!(
@@ -414,10 +413,15 @@ impl List<'_, '_, '_, '_> {
         }
     }
 
-    /// Reads over what is left.
+    /// Reads the end, which must come next: what the type has left is not dropped.
     fn end(&mut self) -> Result<()> {
+        let taken = self.place;
         while self.next_element::<serde::de::IgnoredAny>()?.is_some() {}
-        Ok(())
+        if self.place == taken {
+            return Ok(());
+        }
+        let expected = format!("a sequence of {taken} values");
+        Err(Failure::invalid_length(self.place, &expected.as_str()))
     }
 }
 

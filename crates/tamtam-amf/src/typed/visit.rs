@@ -1,7 +1,7 @@
 //! What a type is given for a value without others in it.
 
-use serde::de::Visitor;
 use serde::de::value::SeqDeserializer;
+use serde::de::{IntoDeserializer, Visitor};
 
 use super::error::Failure;
 use super::items::{Bytes, Element};
@@ -59,15 +59,29 @@ pub(super) fn visit_vector<'de, V: Visitor<'de>>(
     match element {
         Element::Int => {
             let values = bytes.as_chunks().0.iter().map(|b| i32::from_be_bytes(*b));
-            visitor.visit_seq(SeqDeserializer::new(values))
+            visit_values(values, visitor)
         }
         Element::Uint => {
             let values = bytes.as_chunks().0.iter().map(|b| u32::from_be_bytes(*b));
-            visitor.visit_seq(SeqDeserializer::new(values))
+            visit_values(values, visitor)
         }
         Element::Double => {
             let values = bytes.as_chunks().0.iter().map(|b| f64::from_be_bytes(*b));
-            visitor.visit_seq(SeqDeserializer::new(values))
+            visit_values(values, visitor)
         }
     }
+}
+
+/// A sequence of these values, all of which the type must take.
+pub(super) fn visit_values<'de, T, V: Visitor<'de>>(
+    values: impl Iterator<Item = T>,
+    visitor: V,
+) -> Result<V::Value>
+where
+    T: IntoDeserializer<'de, Failure>,
+{
+    let mut values = SeqDeserializer::new(values);
+    let value = visitor.visit_seq(&mut values)?;
+    values.end()?;
+    Ok(value)
 }

@@ -650,3 +650,34 @@ fn integers_of_128_bits_are_doubles_where_these_hold_them() {
         inexact(to_amf3(&number), number.to_string());
     }
 }
+
+#[test]
+fn a_sequence_that_is_longer_than_its_type_is_an_error() {
+    #[derive(Debug, Deserialize)]
+    struct Pair(#[allow(dead_code)] i32, #[allow(dead_code)] i32);
+    fn refused<T: serde::de::DeserializeOwned + std::fmt::Debug>(bytes: &[Vec<u8>; 2]) {
+        for error in [
+            from_amf3::<T>(&bytes[0], Default::default()).unwrap_err(),
+            from_amf0::<T>(&bytes[1], Default::default()).unwrap_err(),
+        ] {
+            assert!(error.to_string().contains("invalid length 3"), "{error}");
+        }
+    }
+    let three = [to_amf3(&[1, 2, 3]).unwrap(), to_amf0(&[1, 2, 3]).unwrap()];
+    refused::<(i32, i32)>(&three);
+    refused::<[i32; 2]>(&three);
+    refused::<Pair>(&three);
+    assert_eq!(
+        from_amf3::<(i32, i32, i32)>(&three[0], Default::default()),
+        Ok((1, 2, 3))
+    );
+    // A byte array, and a vector of integers of AMF3.
+    let bytes = [vec![0x0c, 7, 1, 2, 3], vec![0x11, 0x0c, 7, 1, 2, 3]];
+    refused::<(u8, u8)>(&bytes);
+    assert_eq!(
+        from_amf3::<[u8; 3]>(&bytes[0], Default::default()),
+        Ok([1, 2, 3])
+    );
+    let vector = vec![0x0d, 7, 0, 0, 0, 0, 1, 0, 0, 0, 2, 0, 0, 0, 3];
+    refused::<[i32; 2]>(&[vector.clone(), [vec![0x11], vector].concat()]);
+}
