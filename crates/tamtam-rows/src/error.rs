@@ -299,6 +299,11 @@ pub enum DecodeError {
     Read(#[from] std::io::Error),
 }
 
+/// What a form says of a decimal of which it would have to drop digits.
+#[cfg(any(feature = "parquet", feature = "text"))]
+pub(crate) const MORE_DIGITS: &str =
+    "it has more digits than its type; declare the column with a higher precision";
+
 fn in_line(line: Option<u64>) -> String {
     line.map_or(String::new(), |line| format!(" (line {line})"))
 }

@@ -4,6 +4,7 @@ use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
 
 use super::calendar::date_of;
+use crate::error::MORE_DIGITS;
 use crate::{Kind, Unit, Values, Zone};
 
 /// Appends the text of the value in a row. What is text itself is appended as it is.
@@ -103,7 +104,7 @@ fn write_decimal(
 ) -> Result<(), &'static str> {
     let magnitude = value.unsigned_abs();
     if magnitude >= 10_u128.pow(precision.into()) {
-        return Err("it has more digits than its type; declare the column with a higher precision");
+        return Err(MORE_DIGITS);
     }
     if value < 0 {
         out.push(b'-');

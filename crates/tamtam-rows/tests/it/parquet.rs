@@ -9,7 +9,8 @@ use proptest::prelude::*;
 use tamtam_rows::arrow::arrow_array::{ArrayRef, RecordBatch, StringArray};
 use tamtam_rows::encoding::{self, Parquet, ParquetReader, ParquetWriter};
 use tamtam_rows::{
-    Column, DecodeError, EncodeError, Encoding, Field, Kind, Limits, Rows, Schema, Strings,
+    Column, DecodeError, EncodeError, Encoding, Field, Kind, Limits, Rows, Schema, Strings, Unit,
+    Value, Zone,
 };
 
 use crate::support::encoded;
@@ -354,4 +355,44 @@ fn a_large_row_group_is_closed_before_it_is_full() {
     assert_eq!(metadata.num_row_groups(), 2);
     let last = decoded(&bytes, &Limits::default()).unwrap().part(69..70);
     assert_eq!(last, part(69));
+}
+
+#[test]
+fn a_decimal_of_more_digits_than_its_type_is_refused_by_its_row() {
+    for (precision, beyond) in [
+        (9_u8, 10_i128.pow(9)),
+        (18, 10_i128.pow(20)),
+        (38, i128::MIN),
+    ] {
+        let kind = Kind::Decimal {
+            precision,
+            scale: 2,
+        };
+        let schema = Schema::new([Field::nullable("d", kind)]).unwrap();
+        let largest = 10_i128.pow(precision.into()) - 1;
+        let table = |last| {
+            let values = vec![Some(largest), Some(-largest), None, Some(last)];
+            Rows::new(schema.clone(), [Column::from(values)]).unwrap()
+        };
+        for form in FORMS {
+            let mut bytes = Vec::new();
+            let error = form.encode(&table(beyond), &mut bytes).unwrap_err();
+            let EncodeError::Value {
+                column,
+                row,
+                reason,
+                ..
+            } = error
+            else {
+                panic!("{error}")
+            };
+            assert_eq!((column.as_str(), row), ("d", 3));
+            assert!(reason.contains("more digits than its type"), "{reason}");
+            let rows = table(0);
+            assert_eq!(
+                decoded(&encoded(&form, &rows), &Limits::default()).unwrap(),
+                rows
+            );
+        }
+    }
 }

@@ -7,7 +7,8 @@ use ::parquet::arrow::ArrowWriter;
 use ::parquet::errors::ParquetError;
 
 use super::Parquet;
-use crate::{EncodeError, Encoding, Rows, Schema};
+use crate::error::MORE_DIGITS;
+use crate::{EncodeError, Encoding, Kind, Rows, Schema, Values};
 
 /// A row group is closed when it has become so large: its columns wait in memory until then, encoded.
 const GROUP: usize = 64 << 20;
@@ -84,6 +85,7 @@ impl<W: Write + Send> ParquetWriter<W> {
                 reason: rows.schema().difference(&self.schema),
             });
         }
+        check_decimals(self.form, rows)?;
         let batch = rows.clone().into_record_batch_as(self.form.name())?;
         let mut done = self.writer.write(&batch);
         if done.is_ok() && self.writer.in_progress_size() >= GROUP {
@@ -102,6 +104,30 @@ impl<W: Write + Send> ParquetWriter<W> {
             .into_inner()
             .map_err(|error| failed(form, error))
     }
+}
+
+/// Parquet writes a decimal in as many bits as the digits of its type need: of what has more it would keep the lowest.
+fn check_decimals(form: Parquet, rows: &Rows) -> Result<(), EncodeError> {
+    for (field, column) in rows.schema().fields().iter().zip(rows.columns()) {
+        let (Kind::Decimal { precision, .. }, Values::I128(values)) =
+            (field.kind(), column.values())
+        else {
+            continue;
+        };
+        let beyond = 10_u128.pow((*precision).into());
+        if let Some(row) = values
+            .iter()
+            .position(|value| value.unsigned_abs() >= beyond)
+        {
+            return Err(EncodeError::Value {
+                form: form.name(),
+                column: field.name().to_owned(),
+                row,
+                reason: MORE_DIGITS.to_owned(),
+            });
+        }
+    }
+    Ok(())
 }
 
 fn failed(form: Parquet, error: ParquetError) -> EncodeError {
