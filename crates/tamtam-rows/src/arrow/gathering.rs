@@ -71,6 +71,12 @@ impl Gathering {
         }
     }
 
+    /// How many rows there are so far.
+    #[cfg(feature = "parquet")]
+    pub(crate) fn rows(&self) -> u64 {
+        self.rows
+    }
+
     /// Puts a batch, of the same schema, behind those before it.
     pub(crate) fn append(&mut self, batch: &RecordBatch) -> Result<(), DecodeError> {
         self.rows = self.rows.saturating_add(batch.num_rows() as u64);

@@ -396,3 +396,88 @@ fn a_decimal_of_more_digits_than_its_type_is_refused_by_its_row() {
         }
     }
 }
+
+/// A file with a column of timestamps of 96 bits: of days from 1970-01-01, and the nanoseconds of the day.
+fn with_int96(values: &[Option<(i32, u64)>]) -> Vec<u8> {
+    use parquet::data_type::{Int96, Int96Type};
+    use parquet::file::writer::SerializedFileWriter;
+    use parquet::schema::parser::parse_message_type;
+
+    const JULIAN_DAY_OF_1970: i32 = 2_440_588;
+    let message = "message m { required int32 n; optional int96 at; }";
+    let schema = Arc::new(parse_message_type(message).unwrap());
+    let mut writer = SerializedFileWriter::new(Vec::new(), schema, Default::default()).unwrap();
+    // Two groups, so that the rows of the second are counted on.
+    for values in [&[][..], values] {
+        let mut group = writer.next_row_group().unwrap();
+        let numbers: Vec<i32> = (0..values.len() as i32).collect();
+        let mut column = group.next_column().unwrap().unwrap();
+        let typed = column.typed::<parquet::data_type::Int32Type>();
+        typed.write_batch(&numbers, None, None).unwrap();
+        column.close().unwrap();
+        let there: Vec<Int96> = values
+            .iter()
+            .flatten()
+            .map(|&(day, nanoseconds)| {
+                let mut value = Int96::new();
+                let day = day.wrapping_add(JULIAN_DAY_OF_1970) as u32;
+                value.set_data(nanoseconds as u32, (nanoseconds >> 32) as u32, day);
+                value
+            })
+            .collect();
+        let levels: Vec<i16> = values
+            .iter()
+            .map(|value| i16::from(value.is_some()))
+            .collect();
+        let mut column = group.next_column().unwrap().unwrap();
+        let typed = column.typed::<Int96Type>();
+        typed.write_batch(&there, Some(&levels), None).unwrap();
+        column.close().unwrap();
+        group.close().unwrap();
+    }
+    writer.into_inner().unwrap()
+}
+
+#[test]
+fn timestamps_of_96_bits_are_of_any_year_or_refused() {
+    const DAY: i64 = 86_400_000_000;
+    // 1970-01-01, 9999-12-31, 0001-01-01, 2026-11-29 at its last microsecond; and the first and last day that are held.
+    let days = [0, 2_932_896, -719_162, 20_786, -106_751_991, 106_751_990];
+    let last = 86_399_999_999_u64;
+    let values: Vec<Option<(i32, u64)>> = days
+        .iter()
+        .map(|&day| Some((day, last * 1000)))
+        .chain([None, Some((-1, 1_000))])
+        .collect();
+    let rows = decoded(&with_int96(&values), &Limits::default()).unwrap();
+    let kind = Kind::Timestamp(Unit::Microsecond, Zone::Local);
+    assert_eq!(rows.schema().fields()[1].kind(), &kind);
+    let expected = days
+        .iter()
+        .map(|&day| Value::Timestamp(i64::from(day) * DAY + last as i64))
+        .chain([Value::Null, Value::Timestamp(1 - DAY)]);
+    assert!((0..rows.len()).map(|row| rows.value(row, 1)).eq(expected));
+    assert_eq!(rows.column("n").unwrap().slice::<i32>().unwrap().len(), 8);
+
+    for (day, nanoseconds) in [
+        (0, 1),
+        (2_932_896, 999),
+        (106_751_991, last * 1000),
+        (i32::MAX, 0),
+        (-106_751_992, 0),
+    ] {
+        let bytes = with_int96(&[Some((0, 0)), None, Some((day, nanoseconds))]);
+        let error = decoded(&bytes, &Limits::default()).unwrap_err();
+        let DecodeError::Value {
+            column, row, value, ..
+        } = &error
+        else {
+            panic!("{error}")
+        };
+        assert_eq!((column.as_str(), *row), ("at", 2));
+        // Of the days, 32 bits are there from the Julian day 0 on.
+        let day = i128::from(day.wrapping_add(2_440_588)) - 2_440_588;
+        let expected = day * i128::from(DAY) * 1000 + i128::from(nanoseconds);
+        assert_eq!(*value, format!("{expected} ns"));
+    }
+}

@@ -1,5 +1,6 @@
 //! Parquet, by the crate of the Arrow project.
 
+mod int96;
 mod page_header;
 mod pages;
 mod reader;

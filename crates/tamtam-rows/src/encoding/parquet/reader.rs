@@ -4,7 +4,7 @@ use std::fs::File;
 use std::path::Path;
 use std::sync::Arc;
 
-use arrow_schema::{DataType, Field as ArrowField, Fields, Schema as ArrowSchema};
+use arrow_schema::{DataType, Field as ArrowField, Fields, Schema as ArrowSchema, TimeUnit};
 use bytes::Bytes;
 use parquet::arrow::arrow_reader::ParquetRecordBatchReader;
 use parquet::arrow::{ProjectionMask, parquet_to_arrow_field_levels, parquet_to_arrow_schema};
@@ -13,6 +13,7 @@ use parquet::file::metadata::{PageIndexPolicy, ParquetMetaData, ParquetMetaDataR
 use parquet::file::reader::Length;
 use parquet::schema::types::SchemaDescriptor;
 
+use super::int96;
 use super::pages::CheckedGroup;
 use super::source::Source;
 use crate::arrow::{Gathering, schema_from, uuid_metadata};
@@ -27,7 +28,8 @@ const DESCRIPTION: u64 = 16 << 20;
 /// Reads a Parquet file part by part, so that it may be larger than memory.
 ///
 /// Columns may be of any type that a table has, uncompressed or compressed by Snappy or zstd. A column that is nested
-/// is an error that names it.
+/// is an error that names it. Timestamps of 96 bits, which Hive, Impala and older versions of Spark write, are read in
+/// microseconds, of any year from -290,307 to 294,247; one that has nanoseconds, or lies beyond, is an error that names it.
 ///
 /// The limits hold for each part, and for the pages of each row group twice that many bytes. Texts that are written as
 /// what they share with the text before (`DELTA_BYTE_ARRAY`, which few writers use) can make a small file large: they
@@ -51,11 +53,21 @@ pub struct ParquetReader {
     metadata: Arc<ParquetMetaData>,
     /// How Arrow is to read the columns.
     arrow: ArrowSchema,
+    /// Which columns are timestamps of 96 bits.
+    int96: Vec<usize>,
     schema: Schema,
     rows: u64,
     next_group: usize,
-    /// The group that is being read, and how many of its rows are still to come.
-    group: Option<(ParquetRecordBatchReader, u64)>,
+    /// The group that is being read.
+    group: Option<OpenGroup>,
+}
+
+struct OpenGroup {
+    batches: ParquetRecordBatchReader,
+    /// The columns of 96 bits once more, as milliseconds.
+    milliseconds: Option<ParquetRecordBatchReader>,
+    /// How many of its rows are still to come.
+    left: u64,
 }
 
 impl std::fmt::Debug for ParquetReader {
@@ -117,7 +129,10 @@ impl ParquetReader {
             let arrow =
                 parquet_to_arrow_schema(described.schema_descr(), described.key_value_metadata())
                     .map_err(|error| malformed(form, at, &error))?;
-            let schema = schema_from(form, &with_uuids(&arrow, described.schema_descr()))?;
+            let int96 = int96::columns(described.schema_descr());
+            let arrow = int96::with_unit(&arrow, &int96, TimeUnit::Nanosecond);
+            let read = int96::with_unit(&arrow, &int96, TimeUnit::Microsecond);
+            let schema = schema_from(form, &with_uuids(&read, described.schema_descr()))?;
             let mut rows = 0_u64;
             for group in metadata.row_groups() {
                 let declared = u64::try_from(group.num_rows()).map_err(|_| {
@@ -130,6 +145,7 @@ impl ParquetReader {
                 form,
                 limits,
                 arrow: with_views(&arrow),
+                int96,
                 schema,
                 source: Arc::new(source),
                 metadata: Arc::new(metadata),
@@ -190,18 +206,37 @@ impl ParquetReader {
         let (form, at) = (self.form, self.source.len());
         let result = guarded(form, at, || {
             loop {
-                if let Some((group, left)) = &mut self.group {
-                    match group.next() {
+                if let Some(group) = &mut self.group {
+                    match group.batches.next() {
                         Some(batch) => {
                             let batch = batch.map_err(|error| malformed(form, at, &error))?;
+                            group.left = group.left.saturating_sub(batch.num_rows() as u64);
+                            let batch = match group.milliseconds.as_mut().and_then(Iterator::next) {
+                                Some(milliseconds) => milliseconds.and_then(|milliseconds| {
+                                    int96::in_microseconds(&batch, &milliseconds, &self.int96)
+                                }),
+                                None => Ok(Ok(batch)),
+                            };
+                            let batch = batch.map_err(|error| malformed(form, at, &error))?;
+                            let batch = batch.map_err(|inexact| {
+                                let field = &self.schema.fields()[inexact.column];
+                                DecodeError::Value {
+                                    form,
+                                    column: field.name().to_owned(),
+                                    row: gathering.rows() as usize + inexact.row,
+                                    line: None,
+                                    value: format!("{} ns", inexact.nanoseconds),
+                                    kind: field.kind().clone(),
+                                }
+                            })?;
                             gathering.append(&batch)?;
-                            *left = left.saturating_sub(batch.num_rows() as u64);
                             return Ok(true);
                         }
-                        None if *left > 0 => {
+                        None if group.left > 0 => {
                             let reason = format!(
-                                "row group {} ends {left} rows too early",
-                                self.next_group - 1
+                                "row group {} ends {} rows too early",
+                                self.next_group - 1,
+                                group.left
                             );
                             return Err(malformed(form, at, &reason));
                         }
@@ -222,7 +257,7 @@ impl ParquetReader {
         result
     }
 
-    fn open_group(&self) -> Result<(ParquetRecordBatchReader, u64), DecodeError> {
+    fn open_group(&self) -> Result<OpenGroup, DecodeError> {
         let at = self.source.len();
         let group = CheckedGroup {
             source: self.source.clone(),
@@ -244,22 +279,32 @@ impl ParquetReader {
             });
         }
         let described = self.metadata.file_metadata().schema_descr();
-        let reader = parquet_to_arrow_field_levels(
-            described,
-            ProjectionMask::all(),
-            Some(self.arrow.fields()),
-        )
-        .and_then(|levels| {
-            ParquetRecordBatchReader::try_new_with_row_groups(
-                &levels,
-                &group,
-                self.part_rows() as usize,
-                None,
-            )
-        })
-        .map_err(|error| malformed(self.form, at, &error))?;
+        let open = |columns: ProjectionMask, arrow: &ArrowSchema| {
+            parquet_to_arrow_field_levels(described, columns, Some(arrow.fields()))
+                .and_then(|levels| {
+                    ParquetRecordBatchReader::try_new_with_row_groups(
+                        &levels,
+                        &group,
+                        self.part_rows() as usize,
+                        None,
+                    )
+                })
+                .map_err(|error| malformed(self.form, at, &error))
+        };
+        let batches = open(ProjectionMask::all(), &self.arrow)?;
+        let milliseconds = match self.int96.is_empty() {
+            true => None,
+            false => Some(open(
+                ProjectionMask::roots(described, self.int96.iter().copied()),
+                &int96::with_unit(&self.arrow, &self.int96, TimeUnit::Millisecond),
+            )?),
+        };
         let rows = self.metadata.row_group(self.next_group).num_rows();
-        Ok((reader, rows.unsigned_abs()))
+        Ok(OpenGroup {
+            batches,
+            milliseconds,
+            left: rows.unsigned_abs(),
+        })
     }
 
     /// As many rows as are decoded before they are counted.
