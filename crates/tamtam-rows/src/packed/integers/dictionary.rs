@@ -137,7 +137,15 @@ fn ranks<W: Word>(offsets: &[W], bitmap: &[u64], before: &[u16], codes: &mut [u1
     }
 }
 
-/// By a table of places that a multiplication leads to, in the order in which values come. `None` if more than `most` differ.
+/// What the hash multiplies by: 2^64 divided by the golden ratio (Fibonacci hashing, Knuth).
+const FACTOR: u64 = 0x9e37_79b9_7f4a_7c15;
+
+/// How many places of a table are looked at in vain for each value, on average, before it is given up: of values that were not
+/// chosen to meet there, less than one is.
+const PATIENCE: usize = 16;
+
+/// By a table of places that a multiplication leads to, in the order in which values come. `None` if more than `most` differ, or
+/// so many lead to the same places that it would take long.
 #[inline(never)]
 fn by_hash<W: Word>(offsets: &[W], most: usize) -> Option<Found> {
     // At most half full, so that a search ends soon.
@@ -148,8 +156,9 @@ fn by_hash<W: Word>(offsets: &[W], most: usize) -> Option<Found> {
     let mut table = vec![(first, 0_u16); last + 1];
     let mut entries: Vec<W> = vec![first];
     let mut codes = vec![0_u16; offsets.len()];
+    let mut patience = offsets.len() * PATIENCE;
     for (code, &value) in codes.iter_mut().zip(offsets) {
-        let hash = value.get().wrapping_mul(0x9e37_79b9_7f4a_7c15) >> (64 - bits);
+        let hash = value.get().wrapping_mul(FACTOR) >> (64 - bits);
         let mut place = hash as usize;
         *code = loop {
             let (held, code) = table[place];
@@ -165,6 +174,7 @@ fn by_hash<W: Word>(offsets: &[W], most: usize) -> Option<Found> {
                 entries.push(value);
                 break code;
             }
+            patience = patience.checked_sub(1)?;
             place = (place + 1) & last;
         };
     }
@@ -188,6 +198,36 @@ fn put_in_order(entries: &mut [u64], codes: &mut [u16]) {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn values_that_are_chosen_to_meet_in_one_place_are_given_up() {
+        // The number by which a product with the hash's factor becomes the other one again.
+        let inverse = (0..6).fold(FACTOR, |inverse, _| {
+            inverse.wrapping_mul(2_u64.wrapping_sub(FACTOR.wrapping_mul(inverse)))
+        });
+        assert_eq!(inverse.wrapping_mul(FACTOR), 1);
+        let kinds = 12_000;
+        let meeting: Vec<u64> = (0..65_536)
+            .map(|row| inverse.wrapping_mul(row * 7 % kinds))
+            .collect();
+        assert!(by_hash(&meeting, MOST_ENTRIES).is_none());
+        let scattered: Vec<u64> = (0..65_536).map(|row| row * 7 % kinds).collect();
+        let (entries, codes) = by_hash(&scattered, MOST_ENTRIES).unwrap();
+        assert_eq!(entries.len(), kinds as usize);
+        assert!(
+            codes
+                .iter()
+                .zip(&scattered)
+                .all(|(&code, &value)| entries[usize::from(code)] == value)
+        );
+        // As few of them as lead to short searches are a dictionary.
+        let few: Vec<u64> = meeting
+            .iter()
+            .map(|value| value.wrapping_mul(FACTOR) % 16)
+            .map(|value| inverse.wrapping_mul(value))
+            .collect();
+        assert_eq!(by_hash(&few, MOST_ENTRIES).unwrap().0.len(), 16);
+    }
 
     #[test]
     fn a_bitmap_finds_what_a_hash_table_finds() {
