@@ -65,6 +65,12 @@ where
     (f64::from(narrowed).to_bits() == value.to_bits()).then_some(narrowed)
 }
 
+/// Whether a float of so many binary digits holds an integer exactly. Those of either width reach far enough.
+#[inline]
+pub(crate) fn is_held(magnitude: u128, digits: u32) -> bool {
+    magnitude == 0 || (magnitude >> magnitude.trailing_zeros()) >> digits == 0
+}
+
 /// A column that grows.
 pub(crate) struct Inlet {
     kind: Kind,
@@ -325,12 +331,35 @@ impl Inlet {
         was_pushed
     }
 
-    /// One more row with an integer, which a column of floats or decimals takes, too.
+    /// One more row with an integer, which a column of floats or decimals takes, too; one of floats rounds it.
     #[inline]
     pub(crate) fn push_integer(
         &mut self,
         is_negative: bool,
         magnitude: u64,
+    ) -> Result<(), Refusal> {
+        self.push_integer_if(is_negative, magnitude, |_, _| true)
+    }
+
+    /// One more row with an integer, which a column of floats takes if it holds it exactly, and one of decimals.
+    #[inline]
+    pub(crate) fn push_exact_integer(
+        &mut self,
+        is_negative: bool,
+        magnitude: u64,
+    ) -> Result<(), Refusal> {
+        self.push_integer_if(is_negative, magnitude, |magnitude, digits| {
+            is_held(magnitude.into(), digits)
+        })
+    }
+
+    /// `is_held` says whether a float of so many binary digits may stand for the integer.
+    #[inline]
+    fn push_integer_if(
+        &mut self,
+        is_negative: bool,
+        magnitude: u64,
+        is_held: impl Fn(u64, u32) -> bool,
     ) -> Result<(), Refusal> {
         fn of<T: Integer>(is_negative: bool, magnitude: u64) -> Result<T, Refusal> {
             T::of(is_negative, magnitude).ok_or(Refusal::Kind)
@@ -345,10 +374,16 @@ impl Inlet {
             Values::U32(values) => values.push(of(is_negative, magnitude)?),
             Values::U64(values) => values.push(of(is_negative, magnitude)?),
             Values::F64(values) => {
+                if !is_held(magnitude, f64::MANTISSA_DIGITS) {
+                    return Err(Refusal::Kind);
+                }
                 let value = magnitude as f64;
                 values.push(if is_negative { -value } else { value });
             }
             Values::F32(values) => {
+                if !is_held(magnitude, f32::MANTISSA_DIGITS) {
+                    return Err(Refusal::Kind);
+                }
                 let value = magnitude as f32;
                 values.push(if is_negative { -value } else { value });
             }

@@ -362,6 +362,6 @@ fn push_integer(
         Kind::Date | Kind::Time(_) | Kind::Timestamp(..) => {
             inlet.push_count(is_negative, magnitude)
         }
-        _ => inlet.push_integer(is_negative, magnitude),
+        _ => inlet.push_exact_integer(is_negative, magnitude),
     }
 }

@@ -5,6 +5,7 @@ use serde::de::{Deserializer, Error, Visitor};
 use serde::forward_to_deserialize_any;
 
 use super::Reason;
+use crate::encoding::inlet::is_held;
 use crate::{Column, Kind, Rows, Values, cell_text};
 
 /// Gives one value of a table.
@@ -56,6 +57,25 @@ impl<'de> CellReader<'de> {
             _ => self.deserialize_any(visitor),
         }
     }
+
+    /// As it is, if it is a float, or an integer that one of so many binary digits holds: serde itself would round it.
+    #[inline]
+    fn float<V: Visitor<'de>>(self, digits: u32, visitor: V) -> Result<V::Value, Reason> {
+        let integer = match self.column.values() {
+            Values::F32(_) | Values::F64(_) => None,
+            Values::I32(values) => Some(values[self.row].into()),
+            Values::U32(values) => Some(values[self.row].into()),
+            Values::I64(values) => Some(values[self.row].into()),
+            Values::U64(values) => Some(values[self.row].into()),
+            _ => None,
+        };
+        match integer {
+            Some(integer) if !is_held(i128::unsigned_abs(integer), digits) => Err(Reason(format!(
+                "the integer {integer} has more digits than the float that it is to be"
+            ))),
+            _ => self.deserialize_any(visitor),
+        }
+    }
 }
 
 macro_rules! numbers {
@@ -99,6 +119,16 @@ impl<'de> Deserializer<'de> for CellReader<'de> {
     numbers! {
         deserialize_i8 deserialize_i16 deserialize_i32 deserialize_i64 deserialize_i128
         deserialize_u8 deserialize_u16 deserialize_u32 deserialize_u64 deserialize_u128
+    }
+
+    #[inline]
+    fn deserialize_f32<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, Reason> {
+        self.float(f32::MANTISSA_DIGITS, visitor)
+    }
+
+    #[inline]
+    fn deserialize_f64<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, Reason> {
+        self.float(f64::MANTISSA_DIGITS, visitor)
     }
 
     fn deserialize_bytes<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, Reason> {
@@ -151,6 +181,6 @@ impl<'de> Deserializer<'de> for CellReader<'de> {
     }
 
     forward_to_deserialize_any! {
-        bool f32 f64 char str string unit unit_struct seq tuple tuple_struct map struct identifier
+        bool char str string unit unit_struct seq tuple tuple_struct map struct identifier
     }
 }

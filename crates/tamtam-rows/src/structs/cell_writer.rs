@@ -6,7 +6,7 @@ use serde::ser::{Impossible, Serializer};
 use super::Reason;
 use super::growing::{Place, refused};
 use crate::Kind;
-use crate::encoding::inlet::{Inlet, Refusal};
+use crate::encoding::inlet::{Inlet, Refusal, is_held};
 
 /// Puts one value into a column.
 pub(super) struct CellWriter<'c> {
@@ -37,7 +37,24 @@ impl CellWriter<'_> {
             Kind::Date | Kind::Time(_) | Kind::Timestamp(..) => {
                 inlet.push_count(is_negative, magnitude)
             }
-            _ => inlet.push_integer(is_negative, magnitude),
+            _ => inlet.push_exact_integer(is_negative, magnitude),
+        })
+    }
+
+    fn wide_integer(
+        self,
+        value: &dyn std::fmt::Debug,
+        magnitude: u128,
+        text: &str,
+    ) -> Result<(), Reason> {
+        let kind = Kind::Decimal {
+            precision: 38,
+            scale: 0,
+        };
+        self.put(kind, value, |inlet| match inlet.kind() {
+            Kind::F64 if !is_held(magnitude, f64::MANTISSA_DIGITS) => Err(Refusal::Kind),
+            Kind::F32 if !is_held(magnitude, f32::MANTISSA_DIGITS) => Err(Refusal::Kind),
+            _ => inlet.push_text(text).map(drop),
         })
     }
 }
@@ -87,23 +104,15 @@ impl Serializer for CellWriter<'_> {
     }
 
     fn serialize_i128(self, value: i128) -> Result<(), Reason> {
-        let kind = Kind::Decimal {
-            precision: 38,
-            scale: 0,
-        };
-        self.put(kind, &value, |inlet| {
-            inlet.push_text(itoa::Buffer::new().format(value)).map(drop)
-        })
+        self.wide_integer(
+            &value,
+            value.unsigned_abs(),
+            itoa::Buffer::new().format(value),
+        )
     }
 
     fn serialize_u128(self, value: u128) -> Result<(), Reason> {
-        let kind = Kind::Decimal {
-            precision: 38,
-            scale: 0,
-        };
-        self.put(kind, &value, |inlet| {
-            inlet.push_text(itoa::Buffer::new().format(value)).map(drop)
-        })
+        self.wide_integer(&value, value, itoa::Buffer::new().format(value))
     }
 
     fn serialize_f32(self, value: f32) -> Result<(), Reason> {

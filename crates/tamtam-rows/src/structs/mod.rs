@@ -128,7 +128,8 @@ impl Rows {
     ///
     /// As [`from_serialize`](Rows::from_serialize), and beyond that: integers are taken for days and units of dates and
     /// times, and so are texts in ISO 8601, as the types of `chrono` and `jiff` write themselves; texts are taken for
-    /// decimals and UUIDs, 16 bytes for a UUID. Values of tuples belong to the columns from left to right.
+    /// decimals and UUIDs, 16 bytes for a UUID. A column of floats takes integers that a float holds exactly. Values of tuples
+    /// belong to the columns from left to right.
     ///
     /// # Errors
     /// If a value does not fit its column, has no column, or is missing where no null may be.
@@ -143,7 +144,8 @@ impl Rows {
     ///
     /// Columns that a struct has no field for are left out; a field without a column is an error, unless it has a
     /// default. A tuple takes the columns from left to right, all of them. Dates, times, timestamps, decimals and UUIDs
-    /// are read as their text, or into integers as what they count in their column's unit.
+    /// are read as their text, or into integers as what they count in their column's unit. Integers are read into floats that
+    /// hold them exactly.
     ///
     /// # Errors
     /// Each element: if the row does not fit.

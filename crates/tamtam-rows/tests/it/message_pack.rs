@@ -117,3 +117,32 @@ fn errors_say_what_is_wrong_and_where() {
         );
     }
 }
+
+#[test]
+fn an_integer_that_no_float_holds_is_refused_by_a_column_of_floats() {
+    let decoded = |kind: Kind, integer: i64| {
+        // [["a"], [integer]]
+        let mut bytes = vec![0x92, 0x91, 0xa1, b'a', 0x91, 0xd3];
+        bytes.extend_from_slice(&integer.to_be_bytes());
+        let schema = Schema::new([Field::new("a", kind)]).unwrap();
+        MessagePack.decode(&bytes, Some(&schema), &Limits::default())
+    };
+    for integer in [0, 1 << 53, -(1 << 53), i64::MIN, 12_000_000_000_000_000] {
+        assert_eq!(
+            decoded(Kind::F64, integer).unwrap().value(0, 0),
+            Value::F64(integer as f64)
+        );
+    }
+    for integer in [(1 << 53) + 1, -(1 << 53) - 1, i64::MAX] {
+        let error = decoded(Kind::F64, integer).unwrap_err();
+        assert!(
+            matches!(error, DecodeError::Value { row: 0, .. }),
+            "{error}"
+        );
+    }
+    assert_eq!(
+        decoded(Kind::F32, 1 << 24).unwrap().value(0, 0),
+        Value::F32(16_777_216.0)
+    );
+    assert!(decoded(Kind::F32, (1 << 24) + 1).is_err());
+}

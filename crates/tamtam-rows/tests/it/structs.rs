@@ -432,3 +432,48 @@ fn types_may_not_change_on_the_way() {
     let none: [(); 0] = [];
     assert!(Rows::from_serialize(none).unwrap().schema().is_empty());
 }
+
+#[test]
+fn an_integer_that_no_float_holds_is_refused_by_a_column_of_floats_and_a_field() {
+    fn read<'a, T: Deserialize<'a> + 'a>(rows: &'a Rows) -> Result<Vec<T>, StructError> {
+        rows.deserialize().collect()
+    }
+    let table = |kind: Kind| Schema::new([Field::new("a", kind)]).unwrap();
+    let written = |kind, value| Rows::from_serialize_with(table(kind), [(value,)]);
+    for (held, beyond) in [
+        (1_i128 << 53, (1_i128 << 53) + 1),
+        (-(1 << 62), i128::from(i64::MIN) + 1),
+        (1 << 100, (1 << 100) + 1),
+    ] {
+        assert_eq!(
+            written(Kind::F64, held).unwrap().value(0, 0),
+            Value::F64(held as f64)
+        );
+        let error = written(Kind::F64, beyond).unwrap_err().to_string();
+        assert!(
+            error.contains(&format!("{beyond} is not of type f64")),
+            "{error}"
+        );
+        let (Ok(held), Ok(beyond)) = (i64::try_from(held), i64::try_from(beyond)) else {
+            continue;
+        };
+        let written = |value| Rows::from_serialize_with(table(Kind::F64), [(value,)]);
+        assert_eq!(written(held).unwrap().value(0, 0), Value::F64(held as f64));
+        assert!(written(beyond).is_err());
+        let numbers =
+            |value: i64| Rows::new(table(Kind::I64), [Column::from(vec![value])]).unwrap();
+        assert_eq!(read::<(f64,)>(&numbers(held)).unwrap(), [(held as f64,)]);
+        let error = read::<(f64,)>(&numbers(beyond)).unwrap_err().to_string();
+        assert!(error.contains(&beyond.to_string()), "{error}");
+        assert!(read::<(Option<f64>,)>(&numbers(beyond)).is_err());
+    }
+    assert_eq!(
+        written(Kind::F32, 1 << 24).unwrap().value(0, 0),
+        Value::F32(16_777_216.0)
+    );
+    assert!(written(Kind::F32, (1 << 24) + 1).is_err());
+    assert!(Rows::from_serialize_with(table(Kind::F32), [(16_777_217_u32,)]).is_err());
+    let numbers = Rows::new(table(Kind::U32), [Column::from(vec![16_777_217_u32])]).unwrap();
+    assert!(read::<(f32,)>(&numbers).is_err());
+    assert_eq!(read::<(f64,)>(&numbers).unwrap(), [(16_777_217.0,)]);
+}
