@@ -79,10 +79,30 @@ pub(crate) fn truth(text: &[u8]) -> Option<bool> {
     }
 }
 
-/// A float, as Rust reads it: correctly rounded, with an exponent or without, `inf`, `NaN`.
+/// A float of either width.
+pub(crate) trait Real: std::str::FromStr + Copy {
+    fn is_infinite(self) -> bool;
+}
+
+macro_rules! reals {
+    ($($type:ty),*) => {$(
+        impl Real for $type {
+            #[inline]
+            fn is_infinite(self) -> bool {
+                self.is_infinite()
+            }
+        }
+    )*};
+}
+reals! { f32, f64 }
+
+/// A float, as Rust reads it: correctly rounded, with an exponent or without, `inf`, `NaN`. A number that is beyond its range
+/// is none.
 #[inline]
-pub(crate) fn real<T: std::str::FromStr>(text: &str) -> Option<T> {
-    text.parse().ok()
+pub(crate) fn real<T: Real>(text: &str) -> Option<T> {
+    let value: T = text.parse().ok()?;
+    let is_beyond = value.is_infinite() && text.bytes().any(|byte| byte.is_ascii_digit());
+    (!is_beyond).then_some(value)
 }
 
 /// A decimal with a point or without; digits behind the point that the type does not have must be zeros.

@@ -211,8 +211,8 @@ fn text<'r>(raw: &PgValueRef<'r>, kind: &Kind) -> Result<Value<'r>, Unfit> {
         },
         Kind::I8 | Kind::I16 | Kind::I32 | Kind::I64 => text.parse().ok().map(Value::Int),
         Kind::U8 | Kind::U16 | Kind::U32 | Kind::U64 => text.parse().ok().map(Value::Unsigned),
-        Kind::F32 => text.parse().ok().map(Value::F32),
-        Kind::F64 => text.parse().ok().map(Value::F64),
+        Kind::F32 => cell_text::real(text).map(Value::F32),
+        Kind::F64 => cell_text::real(text).map(Value::F64),
         Kind::Decimal { precision, scale } => {
             cell_text::decimal(bytes, *precision, *scale).map(Value::Decimal)
         }

@@ -283,3 +283,38 @@ fn errors_say_what_is_wrong_and_where() {
         "text is damaged or is not text at all, at byte 9: line 2 is not UTF-8; convert it"
     );
 }
+
+#[test]
+fn a_number_beyond_the_range_of_a_float_is_not_infinity() {
+    let decoded = |kind: Kind, text: &str| {
+        let schema = Schema::new([Field::new("x", kind)]).unwrap();
+        Text::BARE.decode(text.as_bytes(), Some(&schema), &Limits::default())
+    };
+    for (kind, text) in [
+        (Kind::F64, "1e999"),
+        (Kind::F64, "-1e309"),
+        (Kind::F32, "1e39"),
+        (Kind::F32, "-3.5e38"),
+    ] {
+        let error = decoded(kind.clone(), text).unwrap_err();
+        assert!(
+            matches!(&error, DecodeError::Value { value, .. } if value == text),
+            "{error}"
+        );
+    }
+    assert_eq!(
+        decoded(Kind::F32, "3.4028235e38").unwrap().value(0, 0),
+        Value::F32(f32::MAX)
+    );
+    assert_eq!(
+        decoded(Kind::F64, "1e-999").unwrap().value(0, 0),
+        Value::F64(0.0)
+    );
+    for text in ["inf", "-inf", "Infinity", "-infinity"] {
+        let rows = decoded(Kind::F64, text).unwrap();
+        assert!(
+            matches!(rows.value(0, 0), Value::F64(value) if value.is_infinite()),
+            "{text}"
+        );
+    }
+}

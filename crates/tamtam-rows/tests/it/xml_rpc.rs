@@ -193,3 +193,19 @@ fn errors_say_what_is_wrong() {
     assert!(said("").contains("ends too early"));
     assert!(said(&(answer("") + "<more/>")).ends_with("more follows behind the answer"));
 }
+
+#[test]
+fn a_number_beyond_the_range_of_a_float_is_not_infinity() {
+    for (kind, text) in [(Kind::F64, "1e999"), (Kind::F32, "3.5e38")] {
+        let schema = Schema::new([Field::new("x", kind)]).unwrap();
+        let xml = format!(
+            "<methodResponse><params><param><value><array><data><value><struct><member><name>x</name>\
+             <value><double>{text}</double></value></member></struct></value></data></array></value></param></params>\
+             </methodResponse>"
+        );
+        let error = XmlRpc
+            .decode(xml.as_bytes(), Some(&schema), &Limits::default())
+            .unwrap_err();
+        assert!(matches!(error, DecodeError::Value { .. }), "{error}");
+    }
+}
