@@ -4,6 +4,7 @@ use std::io::Read;
 
 use super::Text;
 use super::text::Start;
+use super::text_writer::MARK;
 use crate::{DecodeError, Limits};
 
 /// How much is read at once.
@@ -47,11 +48,12 @@ impl<R: Read> Blocks<R> {
 
     /// The next rows, and where they begin in the text. `None` at its end.
     pub(crate) fn next(&mut self) -> Result<Option<(&[u8], Start)>, DecodeError> {
-        // A part ends behind a line feed.
+        // A part ends behind the end of a line.
         self.start = self.start.behind(&self.buffer[..self.given]);
         self.buffer.drain(..self.given);
         self.given = 0;
         let (mut scanned, mut whole, mut state) = (0, 0, State::FieldStart);
+        let mut is_begun = self.start.offset > 0;
         loop {
             if !self.is_at_end {
                 let wanted = BLOCK.saturating_sub(self.buffer.len()).max(BLOCK / 2);
@@ -59,6 +61,10 @@ impl<R: Read> Blocks<R> {
                 let read = limited.read_to_end(&mut self.buffer)?;
                 self.is_at_end = read < wanted;
             }
+            if !std::mem::replace(&mut is_begun, true) && self.buffer.starts_with(MARK) {
+                scanned = MARK.len();
+            }
+            let mut all = self.buffer.len();
             for (at, &byte) in self.buffer.iter().enumerate().skip(scanned) {
                 state = match (state, byte) {
                     (State::Quoted, b'"') => State::Quote,
@@ -69,14 +75,25 @@ impl<R: Read> Blocks<R> {
                         whole = at + 1;
                         State::FieldStart
                     }
-                    (_, b'\r') => State::FieldStart,
+                    // Alone it ends a row; which it is, is seen when the next byte is there.
+                    (_, b'\r') => match self.buffer.get(at + 1) {
+                        Some(b'\n') => State::FieldStart,
+                        Some(_) => {
+                            whole = at + 1;
+                            State::FieldStart
+                        }
+                        None => {
+                            all = at;
+                            break;
+                        }
+                    },
                     (_, byte) if byte == self.form.delimiter => State::FieldStart,
                     _ => State::Plain,
                 };
             }
-            scanned = self.buffer.len();
+            scanned = all;
             if self.is_at_end {
-                whole = scanned;
+                whole = self.buffer.len();
             }
             if whole > 0 {
                 self.given = whole;
@@ -85,11 +102,11 @@ impl<R: Read> Blocks<R> {
             if self.is_at_end {
                 return Ok(None);
             }
-            if scanned as u64 > self.most {
+            if self.buffer.len() as u64 > self.most {
                 return Err(DecodeError::Limit {
                     form: super::Encoding::name(&self.form),
                     what: "bytes of one row",
-                    declared: scanned as u64,
+                    declared: self.buffer.len() as u64,
                     limit: self.most,
                 });
             }

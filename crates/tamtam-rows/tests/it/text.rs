@@ -1,6 +1,6 @@
 //! Delimited text: what others write is read, what is written others read, and what cannot be read is said.
 
-use tamtam_rows::encoding::Text;
+use tamtam_rows::encoding::{Text, TextReader};
 use tamtam_rows::{
     Column, DecodeError, Encoding, Field, Kind, Limits, Rows, Schema, Unit, Value, Zone,
 };
@@ -317,4 +317,67 @@ fn a_number_beyond_the_range_of_a_float_is_not_infinity() {
             "{text}"
         );
     }
+}
+
+/// All rows of a text that is read part by part.
+fn in_parts(text: &[u8], schema: &Schema, limits: Limits) -> Result<usize, DecodeError> {
+    let mut reader = TextReader::new(text, Text::HEADED, schema, limits)?;
+    let mut rows = 0;
+    while let Some(part) = reader.next_chunk()? {
+        rows += part.len();
+    }
+    Ok(rows)
+}
+
+#[test]
+fn a_byte_order_mark_before_a_quoted_name_is_no_part_of_the_field() {
+    let mut text = b"\xef\xbb\xbf\"a,\"\"\",b\n".to_vec();
+    (0..300_000).for_each(|row| text.extend_from_slice(format!("{row},x\n").as_bytes()));
+    let fields = [Field::new("a,\"", Kind::U32), Field::new("b", Kind::Text)];
+    let schema = Schema::new(fields).unwrap();
+    // Two blocks are more than it may take at once.
+    let limits = Limits {
+        bytes: 2 << 20,
+        ..Limits::default()
+    };
+    assert!(text.len() as u64 > limits.bytes);
+    assert_eq!(in_parts(&text, &schema, limits).unwrap(), 300_000);
+}
+
+#[test]
+fn a_carriage_return_alone_ends_a_row_of_a_text_in_parts() {
+    let schema = Schema::new([Field::new("a", Kind::U32)]).unwrap();
+    let limits = Limits {
+        bytes: 4 << 20,
+        ..Limits::default()
+    };
+    // A carriage return is the last byte of a block, with and without a line feed behind it.
+    for (ending, name) in [
+        ("\r", "a"),
+        ("\r", "\"a\""),
+        ("\r\n", "a"),
+        ("\r\n", "\"a\""),
+    ] {
+        let count = 1_500_000;
+        let mut text = format!("{name}{ending}");
+        (0..count).for_each(|row| text.push_str(&format!("{}{ending}", row % 1000)));
+        assert!(text.len() as u64 > limits.bytes);
+        assert_eq!(in_parts(text.as_bytes(), &schema, limits).unwrap(), count);
+    }
+    // A return within quotes is text; an error says its line.
+    let text = format!("a\r{}\"1\r\"\rx\r", "7\r".repeat(600_000));
+    let schema = Schema::new([Field::new("a", Kind::Text)]).unwrap();
+    assert_eq!(in_parts(text.as_bytes(), &schema, limits).unwrap(), 600_002);
+    let schema = Schema::new([Field::new("a", Kind::U32)]).unwrap();
+    let error = in_parts(text.as_bytes(), &schema, limits).unwrap_err();
+    assert!(
+        matches!(
+            error,
+            DecodeError::Value {
+                line: Some(600_002),
+                ..
+            }
+        ),
+        "{error}"
+    );
 }
