@@ -75,6 +75,8 @@ pub use null_texts::NullTexts;
 pub use nulls::Nulls;
 #[cfg(feature = "compression")]
 pub use plan::Plan;
+#[doc(hidden)]
+pub use record::name_of_field;
 pub use record::{Cell, Record};
 pub use rows::Rows;
 pub use rows_builder::RowsBuilder;

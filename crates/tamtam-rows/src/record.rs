@@ -65,7 +65,8 @@ pub trait Record: Sized + 'static {
 
 /// Defines a struct whose fields are the columns of a table.
 ///
-/// Fields may be booleans, integers, floats, `String`, `Vec<u8>`, `[u8; 16]` for UUIDs, and `Option`s of these.
+/// Fields may be booleans, integers, floats, `String`, `Vec<u8>`, `[u8; 16]` for UUIDs, and `Option`s of these. The column of
+/// a field that is called `r#type` is called `type`.
 ///
 /// ```
 /// use tamtam_rows::{Record, record};
@@ -107,7 +108,7 @@ macro_rules! record {
                 static SCHEMA: ::std::sync::OnceLock<$crate::Schema> = ::std::sync::OnceLock::new();
                 SCHEMA.get_or_init(|| {
                     $crate::Schema::new([
-                        $( <$type as $crate::Cell>::field(stringify!($field)), )*
+                        $( <$type as $crate::Cell>::field($crate::name_of_field(stringify!($field))), )*
                     ]).expect("no field is a decimal")
                 }).clone()
             }
@@ -146,7 +147,7 @@ macro_rules! record {
                 rows: &$crate::Rows,
             ) -> ::core::result::Result<Self::Columns<'_>, $crate::ShapeError> {
                 ::core::result::Result::Ok(($(
-                    <$type as $crate::Cell>::source(rows, stringify!($field))?,
+                    <$type as $crate::Cell>::source(rows, $crate::name_of_field(stringify!($field)))?,
                 )*))
             }
 
@@ -156,6 +157,12 @@ macro_rules! record {
             }
         }
     };
+}
+
+/// The name of a column of a field: `type` of a field that Rust calls `r#type`.
+#[doc(hidden)]
+pub fn name_of_field(field: &str) -> &str {
+    field.strip_prefix("r#").unwrap_or(field)
 }
 
 /// A type that the fields of a [`Record`] may have.

@@ -314,3 +314,38 @@ fn a_struct_without_fields_is_a_table_without_columns() {
     let rows = Nothing::to_rows(&[Nothing {}]).unwrap();
     assert_eq!((rows.len(), rows.columns().len()), (0, 0));
 }
+
+record! {
+    #[derive(Debug, PartialEq)]
+    struct Token {
+        r#type: u16,
+        r#fn: Option<String>,
+        n: u16,
+    }
+}
+
+#[test]
+fn a_field_with_a_raw_name_is_a_column_without_its_mark() {
+    let schema = Schema::new([
+        Field::new("type", Kind::U16),
+        Field::nullable("fn", Kind::Text),
+        Field::new("n", Kind::U16),
+    ])
+    .unwrap();
+    assert_eq!(Token::schema(), schema);
+    let tokens = [
+        Token {
+            r#type: 1,
+            r#fn: Some("one".into()),
+            n: 2,
+        },
+        Token {
+            r#type: 3,
+            r#fn: None,
+            n: 4,
+        },
+    ];
+    let rows = Token::to_rows(&tokens).unwrap();
+    assert_eq!(rows.column("type").unwrap().slice::<u16>().unwrap(), [1, 3]);
+    assert!(Token::from_rows(&rows).unwrap().eq(tokens));
+}
