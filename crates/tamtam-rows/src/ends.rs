@@ -51,9 +51,7 @@ impl Ends {
                 *count = 1;
             }
             Ends::Fixed { width, count } if *width as usize == length => *count += 1,
-            Ends::Fixed { .. } => {
-                self.offsets_mut().push(end as u32);
-            }
+            Ends::Fixed { .. } => self.offsets_mut()?.push(end as u32),
             Ends::Each(offsets) => offsets.push(end as u32),
         }
         Ok(())
@@ -73,12 +71,14 @@ impl Ends {
         }
     }
 
-    fn offsets_mut(&mut self) -> &mut Vec<u32> {
+    /// The end of each, where no more than 2^32 of them fit: values without a byte may be more.
+    fn offsets_mut(&mut self) -> Result<&mut Vec<u32>, ShapeError> {
         if let Ends::Fixed { width, count } = *self {
-            *self = Ends::Each((0..=count as u32).map(|index| index * width).collect());
+            let count = u32::try_from(count).map_err(|_| ShapeError::TooLarge)?;
+            *self = Ends::Each((0..=count).map(|index| index * width).collect());
         }
         match self {
-            Ends::Each(offsets) => offsets,
+            Ends::Each(offsets) => Ok(offsets),
             Ends::Fixed { .. } => unreachable!("replaced above"),
         }
     }
@@ -188,7 +188,7 @@ impl Ends {
             ) if *more == 0 || width == others => *count += more,
             _ => {
                 let mut end = before as u32;
-                self.offsets_mut().extend(other.lengths().map(|length| {
+                self.offsets_mut()?.extend(other.lengths().map(|length| {
                     end += length;
                     end
                 }));

@@ -315,6 +315,15 @@ fn a_struct_without_fields_is_a_table_without_columns() {
     assert_eq!((rows.len(), rows.columns().len()), (0, 0));
 }
 
+#[test]
+fn more_empty_values_than_ends_can_be_counted_take_no_other() {
+    let count = 1 << 32;
+    let mut texts = Strings::from_fixed(String::new(), 0, count).unwrap();
+    texts.push("").unwrap();
+    assert!(matches!(texts.push("a"), Err(ShapeError::TooLarge)));
+    assert_eq!(texts.len(), count + 1);
+}
+
 record! {
     #[derive(Debug, PartialEq)]
     struct Token {
