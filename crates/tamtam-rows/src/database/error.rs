@@ -2,7 +2,7 @@
 
 use thiserror::Error;
 
-use crate::{Kind, ShapeError};
+use crate::{Field, Kind, ShapeError};
 
 /// A query whose rows do not come, or do not make a table.
 ///
@@ -93,6 +93,16 @@ impl Unfit {
         Unfit {
             value,
             reason: reason.into(),
+        }
+    }
+
+    pub(super) fn of(self, field: &Field, row: u64) -> DatabaseError {
+        DatabaseError::Value {
+            column: field.name().to_owned(),
+            row,
+            value: self.value,
+            kind: field.kind().clone(),
+            reason: self.reason,
         }
     }
 }

@@ -134,14 +134,8 @@ impl Filling {
 
     #[cold]
     pub(super) fn unfit(&self, column: usize, unfit: Unfit) -> DatabaseError {
-        let field = &self.schema.fields()[column];
-        DatabaseError::Value {
-            column: field.name().to_owned(),
-            row: self.before + self.rows as u64,
-            value: unfit.value,
-            kind: field.kind().clone(),
-            reason: unfit.reason,
-        }
+        let row = self.before + self.rows as u64;
+        unfit.of(&self.schema.fields()[column], row)
     }
 
     /// Forgets the part, whose last row is incomplete.

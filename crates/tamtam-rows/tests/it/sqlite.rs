@@ -383,3 +383,50 @@ fn a_sink_that_fails_ends_the_cursor() {
     );
     assert_eq!(seen, 300);
 }
+
+#[test]
+fn numbers_beside_blobs_are_an_error_of_open() {
+    for (declared, values, said) in [
+        ("", "(7), (x'0102')", "the value 7 in column \"a\", row 0"),
+        (
+            "blob",
+            "(x'0102'), ('text'), (null), (7.5)",
+            "the value 7.5 in column \"a\", row 3",
+        ),
+        (
+            "uuid",
+            "(x'000102030405060708090a0b0c0d0e0f'), (7)",
+            "row 1",
+        ),
+    ] {
+        let connection = with(&format!(
+            "create table t (n int, a {declared}); insert into t (a) values {values}"
+        ));
+        let mut statement = connection.prepare("select n, a from t").unwrap();
+        let error = SqliteCursor::open(&mut statement, [])
+            .unwrap_err()
+            .to_string();
+        assert!(error.contains(said), "{error}");
+    }
+    let connection = with("create table t (a blob); insert into t values (x'0102'), ('text')");
+    let rows = all(&connection, "select a from t").unwrap();
+    assert_eq!(rows.value(1, 0), Value::Bytes(b"text"));
+}
+
+#[test]
+fn integers_that_no_float_holds_are_text_beside_reals() {
+    let connection =
+        with("create table t (a integer); insert into t values (9007199254740993), (0.5), (2.0)");
+    let rows = all(&connection, "select a from t").unwrap();
+    let texts = ["9007199254740993", "0.5", "2"].map(Value::Text);
+    assert_eq!([0, 1, 2].map(|row| rows.value(row, 0)), texts);
+}
+
+#[test]
+fn a_real_in_a_column_of_text_has_its_point() {
+    let connection =
+        with("create table t (a); insert into t values ('a'), (1.0), (-0.25), (1e300)");
+    let rows = all(&connection, "select a from t").unwrap();
+    let texts = ["a", "1.0", "-0.25", "1e+300"].map(Value::Text);
+    assert_eq!([0, 1, 2, 3].map(|row| rows.value(row, 0)), texts);
+}

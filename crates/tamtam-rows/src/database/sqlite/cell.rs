@@ -126,7 +126,8 @@ fn real<'a>(number: f64, kind: &Kind, buffer: &'a mut String) -> Result<Value<'a
                 None => Err(Unfit::new(number, "it has more digits")),
             }
         }
-        Kind::Text => Ok(written(number, buffer)),
+        // As SQLite writes it, with a point.
+        Kind::Text => Ok(written(zmij::Buffer::new().format(number), buffer)),
         _ => Err(Unfit::new(number, "it is a number with a point")),
     }
 }

@@ -46,18 +46,18 @@ const LOOKED_AT_ONE_IN: u64 = 16;
 /// | declared | type | if values differ |
 /// |---|---|---|
 /// | `TINYINT`, `SMALLINT`, `MEDIUMINT`; with `UNSIGNED` | `i8`, `i16`, `i32`; `u8`, `u16`, `u32` | `i64` |
-/// | `INT`, `INTEGER`, `BIGINT`; with `UNSIGNED` | `i64`; `u64` | `i64`, `f64` |
+/// | `INT`, `INTEGER`, `BIGINT`; with `UNSIGNED` | `i64`; `u64` | `i64`, `f64`, text |
 /// | `BOOLEAN` | bool, for 0 and 1 | `i64` |
 /// | `REAL`, `DOUBLE`, `FLOAT` | `f64` | text |
 /// | `DECIMAL(p,s)`, `NUMERIC(p,s)` | decimal, if each number is one | `i64`, `f64` |
 /// | `DATE`, `TIME`, `DATETIME`, `TIMESTAMP` | date, time, timestamp, if text in ISO 8601 | text, `i64` |
 /// | `UUID` | UUID, out of its text or 16 bytes | text, bytes |
 /// | `TEXT`, `CHAR(n)` and so on | text | |
-/// | `BLOB` | bytes | text |
-/// | nothing, or an expression | `i64`, `f64`, text or bytes, as the values are | text |
+/// | `BLOB` | bytes, also out of text | as if nothing was declared, where there is no blob |
+/// | nothing, or an expression | `i64`, `f64`, text or bytes, as the values are | text; an error for numbers beside blobs |
 ///
 /// A timestamp is [`Zone::Utc`](crate::Zone::Utc) if its texts end in `Z` or an offset, and otherwise
-/// [`Zone::Local`](crate::Zone::Local). A text column takes numbers as their text; that is the only conversion. An integer
+/// [`Zone::Local`](crate::Zone::Local). A text column takes numbers as their text, `1.0` for a real; that is the only conversion. An integer
 /// behind the first rows is no date, time or timestamp, since nothing says whether it counts days, seconds or milliseconds:
 /// [`with_schema`](SqliteCursor::with_schema) does.
 pub struct SqliteCursor<'statement> {
@@ -76,7 +76,8 @@ impl<'statement> SqliteCursor<'statement> {
     /// Runs the statement and reads as many rows as decide about the types of its columns.
     ///
     /// # Errors
-    /// [`DatabaseError::Sqlite`] if SQLite refuses.
+    /// [`DatabaseError::Sqlite`] if SQLite refuses, and [`DatabaseError::Value`] for a number among blobs: a column of both has
+    /// no type.
     pub fn open(
         statement: &'statement mut Statement<'_>,
         parameters: impl Params,
@@ -113,12 +114,24 @@ impl<'statement> SqliteCursor<'statement> {
             .into_iter()
             .zip(&found)
             .map(|((name, declared), found)| Field::nullable(name, found.kind(&declared)));
+        let schema = Schema::new(fields)?;
+        let mut reading = Reading::new(false);
+        for (index, field) in schema.fields().iter().enumerate() {
+            if !found[index].is_mixed() {
+                continue;
+            }
+            let values = sample.iter().skip(index).step_by(schema.len());
+            for (row, value) in (0..).zip(values) {
+                cell::value(value.get(), field.kind(), &mut reading)
+                    .map_err(|unfit| unfit.of(field, row))?;
+            }
+        }
         Ok(SqliteCursor {
             rows,
-            filling: Filling::new(Schema::new(fields)?),
+            filling: Filling::new(schema),
             sample: sample.into_iter(),
             part_rows: PART_ROWS,
-            reading: Reading::new(false),
+            reading,
             is_done,
             opening: begun.elapsed(),
         })

@@ -12,6 +12,8 @@ pub(super) struct Found {
     integers: bool,
     least: i64,
     most: i64,
+    /// Whether no float holds one of the integers exactly.
+    inexact: bool,
     reals: bool,
     texts: bool,
     bytes: bool,
@@ -40,6 +42,7 @@ impl Found {
             integers: false,
             least: i64::MAX,
             most: i64::MIN,
+            inexact: false,
             reals: false,
             texts: false,
             bytes: false,
@@ -63,6 +66,7 @@ impl Found {
                 self.integers = true;
                 self.least = self.least.min(number);
                 self.most = self.most.max(number);
+                self.inexact |= (number as f64) as i128 != i128::from(number);
                 self.decimals = self.decimals && self.is_decimal(number.to_string().as_bytes());
             }
             ValueRef::Real(number) => {
@@ -103,19 +107,29 @@ impl Found {
         cell_text::decimal(text, self.precision, self.scale).is_some()
     }
 
-    /// The type of the column.
+    /// The type of the column; one that is [mixed](Found::is_mixed) has values that do not fit it.
     pub(super) fn kind(&self, declared: &Declared) -> Kind {
         let numbers = self.integers || self.reals;
         match (numbers, self.texts, self.bytes) {
             (false, false, false) => declared.kind_alone(),
-            // A value of the other class is written as text, or taken as its bytes.
             (_, _, true) if self.uuids && *declared == Declared::Uuid && !self.texts => Kind::Uuid,
+            // Text is taken as its bytes.
             (_, _, true) => Kind::Bytes,
+            // Numbers are written as text.
             (true, true, false) => self.decimal(declared).unwrap_or(Kind::Text),
             (false, true, false) => self.text_kind(declared),
-            (true, false, false) if self.reals => self.decimal(declared).unwrap_or(Kind::F64),
+            (true, false, false) if self.reals => match self.decimal(declared) {
+                Some(decimal) => decimal,
+                None if self.inexact => Kind::Text,
+                None => Kind::F64,
+            },
             (true, false, false) => self.integer_kind(declared),
         }
+    }
+
+    /// Whether there are numbers beside blobs, which no type holds.
+    pub(super) fn is_mixed(&self) -> bool {
+        self.bytes && (self.integers || self.reals)
     }
 
     fn decimal(&self, declared: &Declared) -> Option<Kind> {
@@ -165,7 +179,7 @@ impl Found {
                 };
                 if fits { kind.clone() } else { Kind::I64 }
             }
-            Declared::Real => Kind::F64,
+            Declared::Real if !self.inexact => Kind::F64,
             Declared::Decimal(..) => self.decimal(declared).unwrap_or(Kind::I64),
             _ => Kind::I64,
         }
