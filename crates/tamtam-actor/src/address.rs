@@ -92,7 +92,8 @@ impl<M> Address<M> {
     ///
     /// A full mailbox with [`Overflow::Wait`](crate::Overflow::Wait) keeps a thread until there is room. Not the
     /// thread on which the actor itself lives, which would have to make it, such as that of a frame loop: there the
-    /// message comes back.
+    /// message comes back; and so it does in a task of the runtime of [`Pool::on_tokio`](crate::Pool::on_tokio) if the wait
+    /// would leave the runtime no thread.
     ///
     /// A handler does not wait, wherever its actor lives. Its message is accepted above the limit, and its
     /// actor is *muted*: when the handler has returned, the actor handles no further message until the mailbox is half
@@ -133,7 +134,8 @@ impl<M> Address<M> {
     /// # Blocking
     ///
     /// While the mailbox is full, also in a handler: for which another thread of the pool stands in, up to a limit. Not
-    /// on the thread on which the actor itself lives: there the message comes back at once.
+    /// on the thread on which the actor itself lives, and not on the last thread of a runtime: there the message comes back
+    /// at once.
     ///
     /// # Errors
     ///
@@ -269,7 +271,7 @@ impl<M> Address<M> {
         if let Some(asker) = AtWork::id() {
             let (reply, answer) = Reply::open();
             self.put_question(question(reply), &answer)?;
-            wait.has_sent();
+            wait.leave_work();
             return self.wait_at_work(asker, &answer, deadline);
         }
         if self.notes_askers() {
@@ -282,7 +284,7 @@ impl<M> Address<M> {
             WhenNoRoom::AsMade
         };
         self.push(question(reply), when)?;
-        wait.has_sent();
+        wait.leave_work();
         #[cfg(feature = "serde")]
         if let Some(hold) = self.far_hold() {
             return crate::task::while_blocked(|| far::wait_for(hold, answer, deadline));
@@ -306,7 +308,7 @@ impl<M> Address<M> {
             WhenNoRoom::AsMade
         };
         self.push_asked(question(reply), when, Some(answer.asked_by()))?;
-        wait.has_sent();
+        wait.leave_work();
         // Perhaps in the drop of something: on a thread of a pool all the same.
         crate::task::while_blocked(|| answer.take_until(deadline))
             .unwrap_or(Err(AskError::TimedOut))
@@ -417,11 +419,12 @@ impl<M> Address<M> {
         question: impl FnOnce(Reply<R>) -> M,
     ) -> Result<PendingAnswer<R>, AskError> {
         // Where this thread is the one that would have to answer, no select of it comes to an end.
-        if self.begin_wait().is_none() {
+        let Some(wait) = self.begin_wait() else {
             return Err(AskError::OwnThread);
-        }
+        };
         let (reply, answer) = Reply::open();
         self.put_question(question(reply), &answer)?;
+        wait.leave_work();
         // What this turn has written to another process would wait for its end otherwise.
         Unflushed::flush_all();
         Ok(answer.pending())

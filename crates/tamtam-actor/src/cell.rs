@@ -27,7 +27,7 @@ use crate::mailbox::{
     Store, Tail, Upstream, Urgent, tell_of,
 };
 use crate::observe::{Record, told};
-use crate::task::{Acts, AtClose, Due, Home, Task, TurnLimits};
+use crate::task::{Acts, AtClose, Due, Home, Task, ThreadWait, TurnLimits};
 use crate::time::Time;
 use at_home::TurnMarks;
 use owed::Owed;
@@ -148,8 +148,8 @@ pub(crate) enum System {
 enum Waits {
     /// Its message comes back.
     Not,
-    /// On its thread.
-    Until(Option<Instant>),
+    /// On its thread, until then if it is given.
+    Until(Option<Instant>, ThreadWait),
     /// Once it has sent; not at all if others wait for it.
     Muted(Option<Mute>),
 }
@@ -642,8 +642,8 @@ impl<M: Send + 'static> AnyActor for Cell<M> {
             .is_some_and(|downstream| downstream.replace())
     }
 
-    fn is_on_this_thread(&self) -> bool {
-        Cell::is_on_this_thread(self)
+    fn begin_wait(&self) -> Option<ThreadWait> {
+        Cell::begin_wait(self)
     }
 
     fn mute(&self) {

@@ -17,7 +17,7 @@ use crate::context::{Context, Here};
 use crate::error::AskError;
 use crate::reply::Reply;
 use crate::spawner::Spawner;
-use crate::task::{Home, Task, TurnLimits};
+use crate::task::{Home, Task, ThreadWait, TurnLimits};
 use crate::time::Time;
 
 /// A home of actors in which one has its turn after the other, when the caller says so: for tests.
@@ -121,8 +121,8 @@ impl Home for SteppedStage {
         &self.time
     }
 
-    fn is_on_this_thread(&self) -> bool {
-        self.thread == thread::current().id()
+    fn begin_wait(&self) -> Option<ThreadWait> {
+        (self.thread != thread::current().id()).then_some(ThreadWait::PLAIN)
     }
 }
 

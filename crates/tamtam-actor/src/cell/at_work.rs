@@ -8,6 +8,7 @@ use std::sync::Arc;
 use super::{Lifeline, System, WatchKey, Watcher};
 use crate::ended::{EndReason, Ended};
 use crate::id::ActorId;
+use crate::task::ThreadWait;
 
 /// An actor, whatever its type is.
 pub(crate) trait AnyActor: Send + Sync {
@@ -18,8 +19,8 @@ pub(crate) trait AnyActor: Send + Sync {
     fn name(&self) -> Option<Arc<str>>;
     /// Lets another instance take its place: `false` if that cannot be.
     fn replace(&self) -> bool;
-    /// Whether it has its turns on this very thread, and nowhere else.
-    fn is_on_this_thread(&self) -> bool;
+    /// A thread is about to wait for it: see [`Home::begin_wait`](crate::task::Home::begin_wait).
+    fn begin_wait(&self) -> Option<ThreadWait>;
     /// Lets it handle no more messages from the end of the one that it is at. Called in its turn only.
     fn mute(&self);
     /// Takes that back, once for each time.

@@ -14,6 +14,7 @@ use crate::error::{Fate, LinkFailure, Refusal};
 use crate::id::ActorId;
 use crate::mailbox::{DeadLetter, Loss, Reserved, WhenNoRoom, tell_of};
 use crate::observe::told;
+use crate::task::ThreadWait;
 use crate::time::Time;
 use crate::waits::{FarWaits, Probe, enlist, strike};
 use crate::wire::Encoding;
@@ -348,8 +349,8 @@ impl AnyActor for FarCell {
         self.far.replace()
     }
 
-    fn is_on_this_thread(&self) -> bool {
-        false
+    fn begin_wait(&self) -> Option<ThreadWait> {
+        Some(ThreadWait::PLAIN)
     }
 
     // It is muted at its own side, if at all.

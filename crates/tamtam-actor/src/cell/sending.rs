@@ -257,7 +257,9 @@ impl<M> Cell<M> {
         let pushed = match limited.push(message) {
             Pushed::Full(message) => match self.sender(limited, when) {
                 Waits::Not => Pushed::Full(message),
-                Waits::Until(deadline) => self.push_waiting(limited, message, deadline),
+                Waits::Until(deadline, wait) => {
+                    self.push_waiting(limited, message, deadline, &wait)
+                }
                 Waits::Muted(mute) => limited.push_above(message, mute),
             },
             decided => decided,
@@ -286,7 +288,9 @@ impl<M> Cell<M> {
         limited: &dyn LimitedMailbox<M>,
         message: M,
         deadline: Option<Instant>,
+        wait: &ThreadWait,
     ) -> Pushed<M> {
+        wait.leave_work();
         let mut waiting = Some(message);
         let attempt = |deadline| {
             let message = waiting.take()?;
@@ -318,7 +322,8 @@ impl<M> Cell<M> {
         match limited.reserve() {
             Reserved::Full => match self.sender(limited, when) {
                 Waits::Not => Reserved::Full,
-                Waits::Until(deadline) => {
+                Waits::Until(deadline, wait) => {
+                    wait.leave_work();
                     let attempt =
                         |deadline| match limited.reserve_until(deadline, &|| self.is_closed()) {
                             Reserved::Full if !self.is_closed() => None,
@@ -337,13 +342,10 @@ impl<M> Cell<M> {
     /// What a sender does that finds no room.
     pub(super) fn sender(&self, limited: &dyn LimitedMailbox<M>, when: WhenNoRoom) -> Waits {
         match when {
-            // No thread but this one would make room.
-            WhenNoRoom::WaitUntil(_) if self.is_on_this_thread() => Waits::Not,
-            WhenNoRoom::WaitUntil(deadline) => Waits::Until(deadline),
+            WhenNoRoom::WaitUntil(deadline) => self.waits_until(deadline),
             WhenNoRoom::AsMade if limited.waits() && !self.is_closed() => {
                 match Sender::at_work(self.id()) {
-                    Sender::Thread if self.is_on_this_thread() => Waits::Not,
-                    Sender::Thread => Waits::Until(None),
+                    Sender::Thread => self.waits_until(None),
                     Sender::Itself => Waits::Not,
                     Sender::Muted(mute) => Waits::Muted(Some(mute)),
                     Sender::Unmuted => Waits::Muted(None),
@@ -351,6 +353,14 @@ impl<M> Cell<M> {
             }
             WhenNoRoom::Above if limited.waits() && !self.is_closed() => Waits::Muted(None),
             WhenNoRoom::AsMade | WhenNoRoom::GiveBack | WhenNoRoom::Above => Waits::Not,
+        }
+    }
+
+    /// This thread waits for room, unless no thread but this one would make any.
+    fn waits_until(&self, deadline: Option<Instant>) -> Waits {
+        match self.begin_wait() {
+            Some(wait) => Waits::Until(deadline, wait),
+            None => Waits::Not,
         }
     }
 
@@ -473,10 +483,5 @@ impl<M> Cell<M> {
     /// A thread is about to wait for this actor: see [`Home::begin_wait`].
     pub(crate) fn begin_wait(&self) -> Option<ThreadWait> {
         self.home.begin_wait()
-    }
-
-    /// Whether the actor has its turns on this very thread, and nowhere else.
-    pub(crate) fn is_on_this_thread(&self) -> bool {
-        self.home.is_on_this_thread()
     }
 }

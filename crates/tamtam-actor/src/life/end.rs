@@ -11,6 +11,7 @@ use tamtam_channel::Slot;
 use crate::address::Address;
 use crate::cell::{AnyActor, AtWork, WatchKey};
 use crate::ended::Ended;
+use crate::task::ThreadWait;
 
 impl<M: Send + 'static> Address<M> {
     /// The end of the actor, to be waited for by a thread, or awaited.
@@ -88,7 +89,8 @@ impl End {
     /// # Panics
     ///
     /// If the wait would last for ever, since the actor lives on this very thread, a [`Worker`](crate::Worker)'s, a
-    /// [`Frame`](crate::Frame)'s or a [`Stepper`](crate::Stepper)'s, or is the one whose handler waits; and has not ended.
+    /// [`Frame`](crate::Frame)'s or a [`Stepper`](crate::Stepper)'s, or on a runtime to which it would leave
+    /// [no thread](crate::Pool::on_tokio), or is the one whose handler waits; and has not ended.
     /// So it is if the actor needs a turn to end, and this is the last thread of its pool that does not wait: see
     /// [`PoolBuilder::stand_ins`](crate::PoolBuilder::stand_ins). [`wait_timeout`](End::wait_timeout) does not panic.
     #[cfg(any(not(target_family = "wasm"), target_feature = "atomics"))]
@@ -96,15 +98,8 @@ impl End {
         if let Some(ended) = self.slot.try_take() {
             return ended;
         }
-        if let Some(place) = self.watched.upgrade()
-            && (place.is_on_this_thread() || AtWork::id() == Some(place.id()))
-            && !place.life().has_ended()
-        {
-            panic!(
-                "actor {} lives on this very thread, which would wait for its end for ever; hear of it by `Context::watch`",
-                place.id()
-            );
-        }
+        let waits = self.begin_wait();
+        waits.leave_work();
         let wait = |deadline: Option<Instant>| match deadline {
             None => Some(self.slot.take()),
             Some(deadline) => self.slot.take_deadline(deadline).ok(),
@@ -120,6 +115,27 @@ impl End {
         }
     }
 
+    /// This thread is about to wait for the end.
+    ///
+    /// # Panics
+    ///
+    /// If the actor can end on this thread alone, and has not.
+    #[cfg(any(not(target_family = "wasm"), target_feature = "atomics"))]
+    fn begin_wait(&self) -> ThreadWait {
+        let Some(place) = self.watched.upgrade() else {
+            return ThreadWait::PLAIN;
+        };
+        match place.begin_wait() {
+            Some(wait) if AtWork::id() != Some(place.id()) => wait,
+            _ if place.life().has_ended() => ThreadWait::PLAIN,
+            _ => panic!(
+                "actor {} lives on this very thread, the last one that is left to it, which would wait for its end for ever; \
+                 hear of it by `Context::watch`",
+                place.id()
+            ),
+        }
+    }
+
     /// Where the actor's task lies when it is due.
     #[cfg(any(not(target_family = "wasm"), target_feature = "atomics"))]
     fn task_location(&self) -> usize {
@@ -130,6 +146,10 @@ impl End {
     /// called again.
     #[cfg(any(not(target_family = "wasm"), target_feature = "atomics"))]
     pub fn wait_timeout(&mut self, timeout: Duration) -> Option<Ended> {
+        let waits = self.watched.upgrade().and_then(|place| place.begin_wait());
+        if let Some(waits) = &waits {
+            waits.leave_work();
+        }
         crate::task::while_blocked(|| self.slot.take_timeout(timeout)).ok()
     }
 }

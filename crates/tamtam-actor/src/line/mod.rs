@@ -36,7 +36,9 @@ use tamtam_wait::{Wait, WaitList, contain};
 
 use crate::mailbox::{Head, Popped, Seen, Tail};
 use crate::observe::{Ledger, Shown, WatchedHome};
-use crate::task::{DueHere, Home, InjectSlot, Task, TurnLimits, Unflushed, keep_home, leave_turns};
+use crate::task::{
+    DueHere, Home, InjectSlot, Task, ThreadWait, TurnLimits, Unflushed, keep_home, leave_turns,
+};
 
 use crate::time::{Time, vigil};
 
@@ -609,8 +611,8 @@ impl Home for Line {
         self.hook.is_some()
     }
 
-    fn is_on_this_thread(&self) -> bool {
-        self.is_kept_here()
+    fn begin_wait(&self) -> Option<ThreadWait> {
+        (!self.is_kept_here()).then_some(ThreadWait::PLAIN)
     }
 
     fn time(&self) -> &Time {

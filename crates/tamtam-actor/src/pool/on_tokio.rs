@@ -24,7 +24,9 @@ impl Pool {
     /// [`Address::ask`](crate::Address::ask) of an actor there is refused, with [`AskError::OwnThread`](crate::AskError::OwnThread),
     /// to a task or handler of the same runtime that would leave it no thread: to all of them on a runtime of the current
     /// thread, otherwise to the last one. Ask by [`ask_async`](crate::Address::ask_async) there, or in
-    /// `spawn_blocking` or `block_in_place`. A task that tokio was told not to limit (`unconstrained`) is not noticed.
+    /// `spawn_blocking` or `block_in_place`. So it is with the wait for room in a mailbox, whose message comes back, and with
+    /// [`End::wait`](crate::End::wait), which panics; [`tell_async`](crate::Address::tell_async) and the end as a future wait there.
+    /// A task that tokio was told not to limit (`unconstrained`) is not noticed.
     ///
     /// A task that has given an actor its turns waits for the next one that is due, here or in another actor of the pool: up to 64 are kept, for as
     /// long as the pool or one of its actors is there, and the runtime counts them as alive.
@@ -254,10 +256,6 @@ impl WatchedHome for OnTokio {
 impl Home for OnTokio {
     fn ledger(&self) -> Option<&Arc<Ledger>> {
         self.ledger.as_ref()
-    }
-
-    fn is_on_this_thread(&self) -> bool {
-        matches!(RuntimeThread::new(&self.runtime), RuntimeThread::Last)
     }
 
     fn begin_wait(&self) -> Option<ThreadWait> {

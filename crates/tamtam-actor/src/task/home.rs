@@ -89,16 +89,10 @@ pub(crate) trait Home: Send + Sync {
         false
     }
 
-    /// Whether the actors here have their turns on this very thread, and nowhere else: who waits here for one of them
-    /// waits for ever.
-    fn is_on_this_thread(&self) -> bool {
-        false
-    }
-
     /// A thread is about to wait for one of the actors here, as long as it keeps what is returned. `None` if they would
-    /// then have no thread left to have their turns on.
+    /// then have no thread left to have their turns on: the wait would last for ever.
     fn begin_wait(&self) -> Option<ThreadWait> {
-        (!self.is_on_this_thread()).then_some(ThreadWait::PLAIN)
+        Some(ThreadWait::PLAIN)
     }
 
     /// The time by which its actors live.
@@ -159,9 +153,9 @@ impl ThreadWait {
         }
     }
 
-    /// The message is sent, and the thread waits from now on.
+    /// What the thread was to have is sent, and it sleeps from now on: what else it would do is for others.
     #[inline(always)]
-    pub(crate) fn has_sent(&self) {
+    pub(crate) fn leave_work(&self) {
         #[cfg(feature = "tokio")]
         if let Some(blocked) = &self.blocked {
             blocked.leave_work_to_others();

@@ -6,6 +6,7 @@
 //! Whether a thread polls a task can be told by the budget that tokio gives each task for one poll: a thread of
 //! `spawn_blocking`, one in `block_in_place`, and one that has merely entered the runtime have none.
 
+use core::cell::Cell;
 use core::task::{Context, Poll, Waker};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
@@ -23,8 +24,25 @@ fn lock() -> MutexGuard<'static, Vec<(Id, usize)>> {
     BLOCKED.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// A worker of a runtime that waits for an actor there.
-pub(crate) struct BlockedWorker(Handle);
+thread_local! {
+    /// The runtime among whose workers this thread is counted as one that waits.
+    static COUNTED_FOR: Cell<Option<Id>> = const { Cell::new(None) };
+}
+
+/// A worker of a runtime that waits for an actor there. It belongs to its thread.
+pub(crate) struct BlockedWorker {
+    runtime: Handle,
+    /// There if this wait is the one that is counted: a wait within another one keeps no further thread.
+    #[expect(dead_code, reason = "kept until it is dropped")]
+    count: Option<WorkerCount>,
+}
+
+/// A worker that is counted as one that waits, for as long as this lives.
+struct WorkerCount {
+    runtime: Id,
+    /// What the thread was counted for before.
+    before: Option<Id>,
+}
 
 /// What a thread is to a runtime, if it is about to wait.
 pub(crate) enum RuntimeThread {
@@ -42,6 +60,13 @@ impl RuntimeThread {
             return RuntimeThread::Stranger;
         }
         let (id, workers) = (runtime.id(), runtime.metrics().num_workers());
+        let counted_for = COUNTED_FOR.get();
+        if counted_for == Some(id) {
+            return RuntimeThread::Worker(BlockedWorker {
+                runtime: runtime.clone(),
+                count: None,
+            });
+        }
         let mut blocked = lock();
         let place = blocked.iter().position(|(other, _)| *other == id);
         let count = place.map_or(0, |place| blocked[place].1);
@@ -52,7 +77,14 @@ impl RuntimeThread {
             Some(place) => blocked[place].1 += 1,
             None => blocked.push((id, 1)),
         }
-        RuntimeThread::Worker(BlockedWorker(runtime.clone()))
+        COUNTED_FOR.set(Some(id));
+        RuntimeThread::Worker(BlockedWorker {
+            runtime: runtime.clone(),
+            count: Some(WorkerCount {
+                runtime: id,
+                before: counted_for,
+            }),
+        })
     }
 }
 
@@ -60,15 +92,15 @@ impl BlockedWorker {
     /// What this worker would do next is for the others. What a task spawns lies in a slot from which no other worker
     /// takes it; one more task puts it into the local queue.
     pub(crate) fn leave_work_to_others(&self) {
-        drop(self.0.spawn(async {}));
+        drop(self.runtime.spawn(async {}));
     }
 }
 
-impl Drop for BlockedWorker {
+impl Drop for WorkerCount {
     fn drop(&mut self) {
-        let own = self.0.id();
+        COUNTED_FOR.set(self.before);
         let mut blocked = lock();
-        if let Some(place) = blocked.iter().position(|(id, _)| *id == own) {
+        if let Some(place) = blocked.iter().position(|(id, _)| *id == self.runtime) {
             blocked[place].1 -= 1;
             if blocked[place].1 == 0 {
                 blocked.swap_remove(place);

@@ -8,7 +8,8 @@ use std::time::Duration;
 use crate::support::{
     Answers, Drops, Hold, LONG, Soak, hold, panic_on_purpose, until, within, within_limit,
 };
-use tamtam_actor::{Actor, Address, AskError, Context, EndReason, Pool, Reply};
+use tamtam_actor::{Actor, Address, AskError, Context, EndReason, Overflow, Pool, Reply, Topic};
+use tamtam_channel::{after, select};
 use tokio::runtime::{Builder, Runtime};
 
 fn runtime(threads: usize) -> Runtime {
@@ -356,6 +357,133 @@ fn the_last_thread_of_a_runtime_does_not_wait() {
         // It is not counted any more.
         let third = runtime.spawn(async move { kept.ask(|reply| reply) });
         assert_eq!(runtime.block_on(third).unwrap(), Ok(1));
+    });
+}
+
+/// What a task has made due lies where no other worker looks, while its own one waits for that.
+#[test]
+fn a_task_that_waits_for_room_or_an_end_leaves_the_turn_to_other_threads() {
+    fn told<T: Send + 'static>(runtime: &Runtime, wait: impl FnOnce() -> T + Send + 'static) -> T {
+        let (sender, told) = mpsc::channel();
+        drop(runtime.spawn(async move { sender.send(wait()).unwrap() }));
+        told.recv_timeout(LONG)
+            .expect("another thread gives the actor its turn")
+    }
+
+    within(2 * LONG, || {
+        for threads in [2, 4] {
+            let runtime = runtime(threads);
+            let pool = Pool::on_tokio(runtime.handle());
+            let spawner = || pool.spawner().limited(1, Overflow::Wait);
+            let sink = spawner().spawn_fn(|_: u32, _| {});
+            let to = sink.clone();
+            let all = told(&runtime, move || (0..100).all(|n| to.tell(n).is_ok()));
+            assert!(all, "the messages came back");
+            let to = sink.map(|n: u64| n as u32);
+            let all = told(&runtime, move || (0..100).all(|n| to.tell(n).is_ok()));
+            assert!(all, "the messages came back");
+            let to = sink.clone();
+            let all = move || (0..100).all(|n| to.tell_timeout(n, LONG).is_ok());
+            assert!(told(&runtime, all), "the messages came back");
+
+            let topic = Topic::new();
+            let subscription = topic.feed().subscribe(&sink);
+            let publish = move || (0..100).all(|n| topic.publish(n).is_ok());
+            assert!(told(&runtime, publish), "the messages came back");
+            assert_eq!(subscription.dropped(), 0);
+
+            // The question waits for room, and the thread for the answer: it is one thread.
+            let asked = spawner().spawn_fn(|reply: Reply<u32>, _| reply.send(1));
+            let ask = move || {
+                asked.tell(Reply::to(drop)).unwrap();
+                asked.ask(|reply| reply)
+            };
+            assert_eq!(told(&runtime, ask), Ok(1));
+
+            let asked = pool.spawn_fn(|reply: Reply<u32>, _| reply.send(1));
+            let ask = move || {
+                let answer = asked.ask_pending(|reply| reply).unwrap();
+                let timeout = after(LONG);
+                select! {
+                    wait(answer) => answer.try_take(),
+                    recv(timeout) -> _ => None,
+                }
+            };
+            assert_eq!(told(&runtime, ask), Some(Ok(1)));
+
+            for timeout in [None, Some(LONG)] {
+                let actor = pool.spawn_fn(|_: u32, _| {});
+                let end = move || {
+                    let mut end = actor.end();
+                    actor.stop();
+                    match timeout {
+                        None => end.wait().reason,
+                        Some(timeout) => end.wait_timeout(timeout).unwrap().reason,
+                    }
+                };
+                assert_eq!(told(&runtime, end), EndReason::Stopped);
+            }
+        }
+    });
+}
+
+/// As who asks, it would wait for itself.
+#[test]
+fn the_last_thread_of_a_runtime_waits_for_no_room_and_no_end() {
+    within(LONG, || {
+        let runtime = runtime(1);
+        let pool = Pool::on_tokio(runtime.handle());
+        let sink = pool
+            .spawner()
+            .limited(1, Overflow::Wait)
+            .spawn_fn(|_: u32, _| {});
+        let refused = runtime.block_on(runtime.spawn(async move {
+            sink.tell(1).unwrap();
+            let timed = sink.tell_timeout(2, LONG).unwrap_err();
+            let mapped = sink.map(|n: u64| n as u32).tell(3).unwrap_err();
+            [
+                sink.tell(4).unwrap_err().is_full(),
+                timed.is_full(),
+                mapped.is_full(),
+            ]
+        }));
+        assert_eq!(refused.unwrap(), [true; 3]);
+        let actor = pool.spawn_fn(|_: u32, _| {});
+        let ended = runtime.block_on(runtime.spawn(async move { actor.end().wait().reason }));
+        assert!(ended.unwrap_err().is_panic());
+    });
+
+    // Of two threads one may wait, whichever is the first one; not both.
+    within(LONG, || {
+        let runtime = runtime(2);
+        let pool = Pool::on_tokio(runtime.handle());
+        for _ in 0..20 {
+            let gate = Arc::new(std::sync::Barrier::new(2));
+            let tasks = [(); 2].map(|()| {
+                let (actor, gate) = (pool.spawn_fn(|_: u32, _| {}), Arc::clone(&gate));
+                runtime.spawn(async move {
+                    let end = actor.end();
+                    gate.wait();
+                    drop(actor);
+                    end.wait().reason
+                })
+            });
+            let ends = tasks.map(|task| runtime.block_on(task));
+            assert!(ends.iter().any(Result::is_ok), "{ends:?}");
+        }
+        let sink = pool
+            .spawner()
+            .limited(1, Overflow::Wait)
+            .spawn_fn(|_: u32, _| {});
+        let tasks = [(); 2].map(|()| {
+            let sink = sink.clone();
+            runtime.spawn(async move { (0..10_000).filter(|n| sink.tell(*n).is_ok()).count() })
+        });
+        let accepted: usize = tasks
+            .map(|task| runtime.block_on(task).unwrap())
+            .iter()
+            .sum();
+        assert!(accepted > 0);
     });
 }
 
