@@ -161,6 +161,13 @@ const DRAINING: u8 = 1;
 /// A message came while a thread emptied the mailbox; that thread must look once more before it goes.
 const DRAIN_AGAIN: u8 = 2;
 
+/// The actor gets turns as others do.
+const UNPARKED: u8 = 0;
+/// The actor gets no turn before this is changed.
+const PARKED: u8 = 1;
+/// The same, only because there is no room for what it has sent: its home knows of it.
+const PARKED_MUTED: u8 = 2;
+
 /// An actor with its mailbox.
 ///
 /// What senders change with each message comes first, and what the thread that runs the actor looks at with each message
@@ -173,7 +180,7 @@ pub(crate) struct Cell<M> {
     /// Whether a thread takes out what came to a closed mailbox, and whether there may be more since.
     draining: AtomicU8,
     /// The actor gets no turn until this is changed. Its queue stays as if it were at work.
-    parked: AtomicBool,
+    parked: AtomicU8,
     /// So many [`Muted`] there are.
     mutes: AtomicU32,
     /// Messages that were accepted and never handled, or dropped for want of room.
@@ -306,7 +313,7 @@ impl<M: Send + 'static> Cell<M> {
             tail: Tail::new(),
             closed: AtomicBool::new(false),
             draining: AtomicU8::new(UNDRAINED),
-            parked: AtomicBool::new(false),
+            parked: AtomicU8::new(UNPARKED),
             mutes: AtomicU32::new(0),
             lost: AtomicU64::new(0),
             addresses: AtomicUsize::new(addresses),
@@ -598,12 +605,17 @@ impl<M: Send + 'static> Cell<M> {
             Arc::from_raw(this.as_ptr())
         };
         let is_held = cell.state.has(State::HELD | State::PAUSED);
-        if is_held {
-            // Perhaps for ever: so its home has to tell it that it closes, or its mail would be lost in silence.
-            cell.be_told_of_close();
-        }
+        // Perhaps for ever: so its home has to tell it that it closes, or its mail would be lost in silence.
+        cell.be_told_of_close();
+        let how = if is_held {
+            PARKED
+        } else {
+            // Before it can be unparked, which takes it back.
+            cell.home.note_muted();
+            PARKED_MUTED
+        };
         // SYNC cell-parked
-        cell.parked.store(true, Ordering::SeqCst);
+        cell.parked.store(how, Ordering::SeqCst);
         seam::model_fence();
         // What came between the turn's last look and this step has not unparked it.
         if cell.has_system() || (!is_held && cell.is_unmuted()) {

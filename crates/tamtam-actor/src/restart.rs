@@ -325,6 +325,13 @@ impl Pause {
     }
 }
 
+impl Pause {
+    /// Whether it ends without a thread that moves the time.
+    pub(crate) fn is_by_system(&self) -> bool {
+        self.time.is_system()
+    }
+}
+
 impl Drop for Pause {
     fn drop(&mut self) {
         self.time.remove(self.key);

@@ -241,6 +241,16 @@ impl<A: Actor> ActorRunner<A> {
         None
     }
 
+    /// How many messages there are, where they are counted.
+    pub(crate) fn counted(&mut self) -> usize {
+        self.context.here().cell().counted()
+    }
+
+    /// Whether the message that was taken last is the marked one.
+    pub(crate) fn is_at(&mut self, mark: Mark) -> bool {
+        self.context.here().is_at(mark)
+    }
+
     /// Marks the youngest message.
     pub(crate) fn mark(&mut self) -> Mark {
         self.context.here().cell().mark()
@@ -474,6 +484,22 @@ impl<A: Actor> ActorRunner<A> {
         Turn::Park
     }
 
+    /// Whether it has panicked at a message.
+    pub(crate) fn is_at_message(&self) -> bool {
+        self.doing == Doing::Messages
+    }
+
+    /// Of an actor that is parked: what it waits for, if it then goes on by itself.
+    pub(crate) fn awaits(&mut self) -> Option<Awaits> {
+        if self.has(State::PAUSED) {
+            let again = self.again()?;
+            // A time that is moved by hand may never come.
+            let pause = again.pause.as_ref().filter(|pause| pause.is_by_system());
+            return pause.map(|_| Awaits::Beginning);
+        }
+        (!self.has(State::HELD)).then_some(Awaits::Room)
+    }
+
     /// The actor has stopped itself: whether it is begun again.
     #[cold]
     fn stopped_itself(&mut self) -> Turn {
@@ -490,6 +516,15 @@ impl<A: Actor> ActorRunner<A> {
         self.doing = Doing::Nothing;
         self.decide(EndReason::Stopped)
     }
+}
+
+/// What an actor that is parked waits for, to go on by itself.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Awaits {
+    /// Room for what it has sent.
+    Room,
+    /// The end of a pause, after which it is begun again.
+    Beginning,
 }
 
 /// What makes an actor goes back to where it was, also if it panics.

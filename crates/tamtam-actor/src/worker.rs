@@ -24,7 +24,9 @@ use crate::time::{Time, vigil};
 /// An address is valid from the actor's birth on, whether or not the thread has begun; when the worker has ended,
 /// `tell` gives the message back.
 ///
-/// Dropping a worker lets it handle what it was sent, and waits for its end: see [`join`](Worker::join).
+/// Dropping a worker lets it handle what it was sent, and waits for its end: see [`join`](Worker::join). On a thread that has a
+/// [`Frame`](crate::Frame), and on that of another worker, it does not wait for room: an actor that is muted is stopped, and its mail lost and
+/// counted, since the room might be for that thread to make.
 ///
 /// # Ordering
 ///
@@ -202,7 +204,7 @@ impl Worker {
 
 impl Drop for Worker {
     fn drop(&mut self) {
-        self.line.quit(Quit::Drain);
+        self.line.drain_for_join();
         if let Some(thread) = self.thread.take()
             && !self.line.is_kept_here()
         {

@@ -9,7 +9,7 @@ use tamtam_wait::seam::atomic::Ordering;
 use tamtam_wait::{Source, seam};
 
 use super::mute::Sender;
-use super::{Cell, System, Waits};
+use super::{Cell, PARKED_MUTED, System, UNPARKED, Waits};
 use crate::error::TellError;
 use crate::mailbox::{
     Level, LimitedMailbox, Linked, Open, Popped, Pushed, Reserved, Store, Streak, WhenNoRoom, apart,
@@ -463,13 +463,19 @@ impl<M> Cell<M> {
     /// Gives a parked actor a turn; `false` if it is not parked.
     pub(super) fn unpark(self: &Arc<Self>) -> bool {
         seam::model_fence();
+        if self.parked.load(Ordering::SeqCst) == UNPARKED {
+            return false;
+        }
         // The thread that changes it is the one that schedules.
-        let was_parked =
-            self.parked.load(Ordering::SeqCst) && self.parked.swap(false, Ordering::SeqCst);
-        if was_parked {
+        let was = self.parked.swap(UNPARKED, Ordering::SeqCst);
+        if was != UNPARKED {
             self.schedule();
         }
-        was_parked
+        if was == PARKED_MUTED {
+            // After it: there is no time at which the home knows neither of the one nor of the other.
+            self.home.note_unmuted();
+        }
+        was != UNPARKED
     }
 
     /// Gives the actor a turn, for whatever it may find to do.

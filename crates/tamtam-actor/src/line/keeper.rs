@@ -66,11 +66,19 @@ impl Line {
             self.roster.ask_all_for_a_turn();
             // SAFETY: the caller is the keeper, and has run what was due until it was told to drain.
             unsafe {
-                self.run_while(|| self.roster.owing() != 0 && self.order() == DRAIN);
+                self.run_while(|| self.goes_on_draining());
                 for _ in 0..ROUNDS_OF_DRAIN {
                     let due = self.take_in();
-                    if due == 0 || self.order() != DRAIN {
+                    if self.order() != DRAIN {
                         break;
+                    }
+                    if due == 0 {
+                        if !self.goes_on_draining() {
+                            break;
+                        }
+                        // Muted by what they were sent since.
+                        self.run_while(|| self.goes_on_draining());
+                        continue;
                     }
                     for _ in 0..due {
                         if let Some(task) = self.next() {
@@ -84,6 +92,24 @@ impl Line {
         drop(entered);
         // SAFETY: the caller is the keeper, and no turn is under way: all above have returned.
         unsafe { self.end() };
+    }
+
+    /// Whether an actor here is still to have a turn for what a drain is to see handled, and will have one.
+    ///
+    /// # Safety
+    ///
+    /// The caller is the keeper.
+    unsafe fn goes_on_draining(&self) -> bool {
+        if self.roster.owing() == 0 || self.order() != DRAIN {
+            return false;
+        }
+        // Not the inbox: it was looked at, and is idle only when the keeper rests. One that was brought since has no wait that is open.
+        // SAFETY: the caller is the keeper.
+        let is_due = unsafe { self.with_due(|due| !due.is_empty()) };
+        is_due
+            || !self
+                .roster
+                .are_all_stuck(self.waits_for_room.load(Ordering::Relaxed))
     }
 
     /// Stops all who live here, and closes the line.

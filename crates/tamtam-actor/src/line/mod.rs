@@ -37,7 +37,8 @@ use tamtam_wait::{Wait, WaitList, contain};
 use crate::mailbox::{Head, Popped, Seen, Tail};
 use crate::observe::{Ledger, Shown, WatchedHome};
 use crate::task::{
-    DueHere, Home, InjectSlot, Task, ThreadWait, TurnLimits, Unflushed, keep_home, leave_turns,
+    DueHere, Home, InjectSlot, Task, ThreadWait, TurnLimits, Unflushed, keep_home, kept_home,
+    leave_turns,
 };
 
 use crate::time::{Time, vigil};
@@ -77,8 +78,10 @@ const DISCARD: u8 = 2;
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Quit {
     /// What was accepted before is handled first, and what that leads to among the worker's actors, if it comes to
-    /// an end within a thousand rounds of turns. Mail that an actor keeps back, because it [holds](crate::Context::hold)
-    /// for something, is lost and counted.
+    /// an end within a thousand rounds of turns. An actor that is *muted*, because it has sent more than there
+    /// [is room](crate::Overflow::Wait) for, or that pauses before it is [begun again](crate::Restart), is waited for; not one
+    /// that was begun ten times in a row and has handled nothing. Mail that an actor keeps back, because it
+    /// [holds](crate::Context::hold) for something, is lost and counted, with that of actors here that it mutes.
     Drain,
     /// The message at hand is the last one. The others are counted as lost, and the one who waits for an answer hears
     /// of it.
@@ -148,6 +151,8 @@ pub(crate) struct Line {
     /// The keeper's [`token`]; 0 before there is one and after its end.
     keeper: AtomicUsize,
     order: AtomicU8,
+    /// A drain waits for those that are muted: not where the thread that waits for its end might have to make the room.
+    waits_for_room: AtomicBool,
     /// The keeper has ended: what comes is abandoned by the one who brings it.
     closed: AtomicBool,
     /// Who takes out what came to a closed inbox.
@@ -218,6 +223,7 @@ impl Line {
             hook: has_hook.then(Hook::new),
             keeper: AtomicUsize::new(0),
             order: AtomicU8::new(RUN),
+            waits_for_room: AtomicBool::new(true),
             closed: AtomicBool::new(false),
             leaving: Mutex::new(()),
             roster: Roster::new(),
@@ -383,6 +389,15 @@ impl Line {
         if unsafe { self.is_due() } {
             self.tell_hook();
         }
+    }
+
+    /// The thread is to drain, and this one waits for its end.
+    pub(crate) fn drain_for_join(&self) {
+        if !kept_home().is_null() {
+            // SYNC line-order
+            self.waits_for_room.store(false, Ordering::Relaxed);
+        }
+        self.quit(Quit::Drain);
     }
 
     /// The thread is to end.

@@ -1,5 +1,6 @@
 //! An actor that lives on a line.
 
+use core::cell::Cell as PlainCell;
 use std::sync::{Arc, Weak};
 
 use super::Line;
@@ -7,8 +8,9 @@ use super::roster::Resident;
 use crate::actor::Actor;
 use crate::cell::{Behavior, Cell, Own, System, Turn};
 use crate::ended::EndReason;
+use crate::id::ActorId;
 use crate::mailbox::{Mark, Ruled};
-use crate::runner::ActorRunner;
+use crate::runner::{ActorRunner, Awaits};
 use crate::task::Home;
 
 impl<M: Send + 'static> Resident for Cell<M> {
@@ -22,6 +24,10 @@ impl<M: Send + 'static> Resident for Cell<M> {
         if !self.life().has_ended() {
             Cell::nudge(&self);
         }
+    }
+
+    fn id(&self) -> ActorId {
+        Cell::id(self)
     }
 }
 
@@ -52,11 +58,19 @@ struct SettledActor<A: Actor> {
     /// What a drain is to see handled ends with this message: those who send faster than it is handled would keep the
     /// line for ever.
     last_to_drain: Option<Mark>,
+    /// And where messages are counted, after so many.
+    left_to_drain: PlainCell<u64>,
+    /// So often it was begun again in a row, and has handled nothing.
+    in_vain: u32,
 }
+
+/// A drain does not wait for an actor that is to be begun again, and so often has handled nothing when it was.
+const MOST_IN_VAIN: u32 = 10;
 
 /// Counts what a turn has handled, also if it panics.
 struct HandledCount<'a> {
     line: &'a Line,
+    left_to_drain: &'a PlainCell<u64>,
     handled: u32,
 }
 
@@ -65,19 +79,46 @@ impl Drop for HandledCount<'_> {
         let own = &self.line.own;
         let handled = self.handled + own.beside.take();
         own.handled.set(own.handled.get() + u64::from(handled));
+        let left = self.left_to_drain.get();
+        self.left_to_drain.set(left.saturating_sub(handled.into()));
     }
 }
 
 impl<A: Actor> SettledActor<A> {
     /// How a turn has ended.
-    fn note(&self, turn: Turn) {
-        let line = &*self.seat.line;
-        if line.own.draining.get()
-            && turn != Turn::More
-            && let Some(place) = self.seat.place
-        {
-            line.roster.settle(place);
+    fn note(&mut self, turn: Turn) {
+        if !self.seat.line.own.draining.get() {
+            return;
         }
+        let Some(place) = self.seat.place else {
+            return;
+        };
+        let goes_on = match turn {
+            Turn::More => return,
+            Turn::Park => match self.running.awaits() {
+                Some(Awaits::Room) => self.has_to_drain(),
+                Some(Awaits::Beginning) => {
+                    self.in_vain += 1;
+                    self.in_vain <= MOST_IN_VAIN
+                }
+                None => false,
+            },
+            Turn::Done | Turn::Stop => false,
+        };
+        let roster = &self.seat.line.roster;
+        if goes_on {
+            roster.owe(place);
+        } else {
+            roster.settle(place);
+        }
+    }
+
+    /// Whether something is left of what a drain is to see handled.
+    fn has_to_drain(&mut self) -> bool {
+        self.left_to_drain.get() != 0
+            || self
+                .last_to_drain
+                .is_none_or(|last| !self.running.is_at(last))
     }
 }
 
@@ -119,16 +160,21 @@ impl<A: Actor> Behavior<A::Message> for SettledActor<A> {
     #[inline(always)]
     fn turn(&mut self) -> Turn {
         let line = &*self.seat.line;
-        let mut count = HandledCount { line, handled: 0 };
         let is_draining = line.own.draining.get();
         let last_to_drain = if is_draining {
-            Some(
-                *self
-                    .last_to_drain
-                    .get_or_insert_with(|| self.running.mark()),
-            )
+            let last = self.last_to_drain.unwrap_or_else(|| {
+                self.left_to_drain.set(self.running.counted() as u64);
+                self.running.mark()
+            });
+            self.last_to_drain = Some(last);
+            Some(last)
         } else {
             None
+        };
+        let mut count = HandledCount {
+            line,
+            left_to_drain: &self.left_to_drain,
+            handled: 0,
         };
         #[cfg(feature = "serde")]
         let mut has_taken = false;
@@ -157,10 +203,14 @@ impl<A: Actor> Behavior<A::Message> for SettledActor<A> {
             }
             break turn;
         };
+        let has_handled = count.handled != 0;
         drop(count);
         if is_draining {
             if turn == Turn::Done {
                 self.last_to_drain = None;
+            }
+            if has_handled {
+                self.in_vain = 0;
             }
             self.note(turn);
         }
@@ -168,6 +218,9 @@ impl<A: Actor> Behavior<A::Message> for SettledActor<A> {
     }
 
     fn panicked(&mut self, why: EndReason) -> Turn {
+        if self.running.is_at_message() {
+            self.in_vain = 0;
+        }
         let turn = self.running.panicked(why);
         self.note(turn);
         turn
@@ -201,6 +254,8 @@ impl Line {
             running: make(cell),
             seat,
             last_to_drain: None,
+            left_to_drain: PlainCell::new(0),
+            in_vain: 0,
         };
         // SAFETY: the caller vouches that the actor may be used and dropped by the keeper; and as long as there is a seat,
         // the keeper alone runs and abandons. Without one it is dropped here and now.

@@ -4,6 +4,9 @@ use std::sync::{Arc, Weak};
 
 use tamtam_wait::seam::Mutex;
 
+use crate::id::{ActorId, ActorTable};
+use crate::waits::leads_to;
+
 /// An actor that lives on a line, whatever its messages are.
 pub(super) trait Resident: Send + Sync {
     /// It stops with its next turn, which it gets.
@@ -11,6 +14,8 @@ pub(super) trait Resident: Send + Sync {
 
     /// It gets a turn.
     fn nudge(self: Arc<Self>);
+
+    fn id(&self) -> ActorId;
 }
 
 /// The seats of those who live on a line. To take one and to leave it costs the same however many there are; no
@@ -147,8 +152,38 @@ impl Roster {
         }
     }
 
+    /// An actor has something left, and will have a turn for it.
+    pub(super) fn owe(&self, place: u32) {
+        let mut seats = self.0.lock();
+        if let RosterSeat::Taken { owes, .. } = &mut seats.seats[place as usize]
+            && !core::mem::replace(owes, true)
+        {
+            seats.owing += 1;
+        }
+    }
+
     pub(super) fn owing(&self) -> usize {
         self.0.lock().owing
+    }
+
+    /// Whether all that owe a turn wait for actors here that owe none, and so make no room; or, if `waits_for_room` is not so, for any
+    /// actors.
+    pub(super) fn are_all_stuck(&self, waits_for_room: bool) -> bool {
+        let (owing, settled): (Vec<_>, Vec<_>) = {
+            let seats = self.0.lock();
+            let taken = seats.seats.iter().filter_map(|seat| match seat {
+                RosterSeat::Taken { resident, owes } => Some((Weak::clone(resident), *owes)),
+                _ => None,
+            });
+            taken.partition(|(_, owes)| *owes)
+        };
+        let id = |(resident, _): &(Weak<dyn Resident>, bool)| Some(resident.upgrade()?.id());
+        let mut idle = ActorTable::new();
+        for id in settled.iter().filter_map(id) {
+            idle.insert(id, ());
+        }
+        let is_idle = |actor: ActorId| !waits_for_room || idle.get(&actor).is_some();
+        owing.iter().filter_map(id).all(|id| leads_to(id, is_idle))
     }
 
     /// Closes when no actor is here; `false` if there is one.

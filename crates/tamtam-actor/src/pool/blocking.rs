@@ -512,6 +512,14 @@ impl Home for BlockingHome {
         self.shared.remember(place);
     }
 
+    fn note_muted(&self) {
+        self.shared.note_muted();
+    }
+
+    fn note_unmuted(&self) {
+        self.shared.note_unmuted();
+    }
+
     fn time(&self) -> &Time {
         self.shared.time()
     }

@@ -41,8 +41,9 @@ use thread::Shared;
 ///
 /// Dropping the pool lets the threads finish what is due and then ends them; so does
 /// [`shutdown`](Pool::shutdown). Actors that are idle then stop when a message is sent to them, or when their last
-/// address is dropped; those that [hold](Context::hold) for something, or are to begin again after a pause, stop with the
-/// pool, and the mail that they keep back is counted as lost. Meanwhile what comes from outside to an actor that has nothing to do goes back to its sender; but
+/// address is dropped; those that [hold](Context::hold) for something, are to begin again after a pause, or are *muted* (there
+/// [is no room](crate::Overflow::Wait) for what they have sent), stop with the pool, and the mail that they keep back is counted as
+/// lost; [`shutdown_timeout`](Pool::shutdown_timeout) waits for those that are muted. Meanwhile what comes from outside to an actor that has nothing to do goes back to its sender; but
 /// as long as others keep an actor busy without a pause, or an actor itself does, the drop does not return. Let them know
 /// first, [stop](Address::stop) the actors, or use [`shutdown_timeout`](Pool::shutdown_timeout).
 ///

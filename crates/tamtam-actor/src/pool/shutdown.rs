@@ -26,7 +26,7 @@ pub struct Shutdown {
     /// All that was due was done in time, and nothing was abandoned.
     pub finished: bool,
     /// So often an actor was ended that had something to do, or had kept mail back because it [holds](crate::Context::hold) for
-    /// something or is to begin again after a pause. What lay in their mailboxes is counted by
+    /// something, is to begin again after a pause, or was muted until the deadline. What lay in their mailboxes is counted by
     /// [`Address::lost`](crate::Address::lost), and those who wait for an answer to it have got an error.
     pub abandoned: usize,
     /// So many threads had not come back from a handler. They end when they do.
@@ -40,7 +40,8 @@ pub struct Shutdown {
 const GRACE: Duration = Duration::from_millis(100);
 
 impl Pool {
-    /// As [`shutdown`](Pool::shutdown), but with a deadline. From then on no actor gets a turn any more, those at work end
+    /// As [`shutdown`](Pool::shutdown), but with a deadline, until which it also waits for actors that are muted, since there
+    /// [is no room](crate::Overflow::Wait) for what they have sent: they go on when there is. From then on no actor gets a turn any more, those at work end
     /// theirs after a few messages at most, and all that have something to do end with
     /// [`EndReason::HomeEnded`](crate::EndReason::HomeEnded).
     ///

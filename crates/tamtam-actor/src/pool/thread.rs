@@ -68,6 +68,10 @@ pub(crate) struct Shared {
     /// Threads that sleep, but look again by themselves.
     napping: AtomicUsize,
     ending: AtomicBool,
+    /// Actors here that handle no messages until there is room for what they have sent.
+    muted: AtomicUsize,
+    /// The threads end after those have gone on.
+    waits_for_muted: AtomicBool,
     name: String,
     /// By which the actors live; None is the system's.
     time: Option<Time>,
@@ -135,6 +139,8 @@ impl Shared {
             idle_waiters: IdleWaiters::new(),
             napping: AtomicUsize::new(0),
             ending: AtomicBool::new(false),
+            muted: AtomicUsize::new(0),
+            waits_for_muted: AtomicBool::new(false),
             name,
             time,
             remembered: Remembered::new(),
@@ -200,12 +206,17 @@ impl Shared {
         }
     }
 
-    /// As `end`, but waits no longer than until the deadline: `true` if all threads have ended.
+    /// As `end`, but waits no longer than until the deadline, and until then for those that are muted, too: `true` if all
+    /// threads have ended.
     #[cfg(any(not(target_family = "wasm"), target_feature = "atomics"))]
     pub(super) fn end_until(&self, deadline: Option<Instant>) -> bool {
+        let is_one_of_us = self.is_one_of_us();
+        if !is_one_of_us {
+            self.waits_for_muted.store(true, Ordering::SeqCst);
+        }
         self.ending.store(true, Ordering::SeqCst);
         self.idle.notify_all();
-        if self.is_one_of_us() {
+        if is_one_of_us {
             return false;
         }
         // SYNC pool-gone
@@ -328,11 +339,21 @@ impl Shared {
 
     /// Whether the threads may end: they are to, and none works that might make something due.
     fn is_over(&self) -> bool {
-        self.ending.load(Ordering::SeqCst)
-            && self.busy.count() == 0
+        if !self.ending.load(Ordering::SeqCst) {
+            return false;
+        }
+        let look = self.busy.look();
+        look.is_none()
             // Before the last look: what comes of them is seen then.
-            && (self.blocking.is_idle() || self.is_halted())
+            && (!self.awaits_muted() && self.blocking.is_idle() || self.is_halted())
             && !self.has_tasks()
+            // What goes on because there is room may have been taken in between, and be muted again.
+            && (self.busy.look() == look && !self.awaits_muted() || self.is_halted())
+    }
+
+    /// Whether the threads stay for an actor that will go on when there is room for what it has sent.
+    fn awaits_muted(&self) -> bool {
+        self.waits_for_muted.load(Ordering::SeqCst) && self.muted.load(Ordering::SeqCst) != 0
     }
 
     /// A thread ends; the last one closes the injector.
@@ -390,6 +411,17 @@ impl Home for Shared {
 
     fn remember(&self, place: Weak<dyn AtClose>) {
         self.remembered.add(place);
+    }
+
+    fn note_muted(&self) {
+        self.muted.fetch_add(1, Ordering::SeqCst);
+    }
+
+    fn note_unmuted(&self) {
+        if self.muted.fetch_sub(1, Ordering::SeqCst) == 1 && self.ending.load(Ordering::SeqCst) {
+            // A thread may wait for just this.
+            self.idle.notify_all();
+        }
     }
 
     fn ledger(&self) -> Option<&Arc<Ledger>> {

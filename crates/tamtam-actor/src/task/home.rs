@@ -100,6 +100,12 @@ pub(crate) trait Home: Send + Sync {
         Time::shared()
     }
 
+    /// An actor here handles no more messages until there is room for what it has sent.
+    fn note_muted(&self) {}
+
+    /// It goes on, and has been scheduled.
+    fn note_unmuted(&self) {}
+
     /// An actor of this place is watched, or keeps its messages back: it is to be called when this place has closed, so
     /// that it ends then even if nothing is sent to it.
     fn remember(&self, place: Weak<dyn AtClose>) {

@@ -174,6 +174,11 @@ impl Time {
         Self::new(true, false)
     }
 
+    /// Whether it goes on by itself.
+    pub(crate) fn is_system(&self) -> bool {
+        !self.0.is_manual
+    }
+
     /// What time it is. A manual time begins with the moment at which it was made.
     #[must_use]
     pub fn now(&self) -> Instant {

@@ -192,6 +192,25 @@ impl Waiting {
     }
 }
 
+/// Whether an actor waits for one of which this is true, or for one that does.
+pub(crate) fn leads_to(actor: ActorId, mut is_it: impl FnMut(ActorId) -> bool) -> bool {
+    let graph = lock();
+    let mut seen = ActorTable::new();
+    let mut left = vec![actor];
+    while let Some(actor) = left.pop() {
+        for edge in graph.edges.get(&actor).into_iter().flatten() {
+            if !edge.question.is_open() || seen.insert(edge.to, ()).is_some() {
+                continue;
+            }
+            if is_it(edge.to) {
+                return true;
+            }
+            left.push(edge.to);
+        }
+    }
+    false
+}
+
 impl Drop for Waiting {
     fn drop(&mut self) {
         let mut graph = lock();

@@ -6,9 +6,11 @@ use std::thread;
 use std::time::Duration;
 
 use crate::support::{
-    Answers, Hold, LONG, Soak, hold, panic_on_purpose, until, within, within_limit,
+    Answers, Hold, LONG, SHORT, Soak, hold, panic_on_purpose, until, within, within_limit,
 };
-use tamtam_actor::{Actor, Address, AskError, Context, EndReason, Overflow, Pool, Reply, Restart};
+use tamtam_actor::{
+    Actor, Address, AskError, Context, EndReason, Frame, Overflow, Pool, Reply, Restart,
+};
 
 /// Keeps replies, and may be asked to ask.
 struct Worker {
@@ -269,6 +271,76 @@ fn a_pool_that_loses_what_an_actor_kept_back_has_not_finished() {
             assert_eq!((shutdown.abandoned, shutdown.at_work), (ended_with_mail, 0));
             assert_eq!(holding.each_ref().map(Address::lost), [kept_back, 0]);
             assert!(holding.iter().all(Address::is_stopped));
+        }
+    });
+}
+
+/// It was lost, though the pool said that all was done.
+#[test]
+fn a_pool_with_a_deadline_waits_for_room_for_what_its_actors_have_sent() {
+    within_limit(|| {
+        let elsewhere = Pool::with_threads(1);
+        for (is_blocking, threads) in [(false, 1), (false, 2), (true, 1)] {
+            let (wait, gate) = hold();
+            let (mut wait, handled) = (Some(wait), Arc::new(AtomicU64::new(0)));
+            let count = Arc::clone(&handled);
+            let spawner = elsewhere.spawner().limited(2, Overflow::Wait);
+            let sink = spawner.spawn_fn(move |_: u32, _| {
+                wait.take().into_iter().for_each(Hold::wait);
+                count.fetch_add(1, Ordering::SeqCst);
+            });
+            sink.tell(0).unwrap();
+            gate.until_entered();
+            let pool = Pool::with_threads(threads);
+            let to = sink.clone();
+            let mut spawner = pool.spawner();
+            if is_blocking {
+                spawner = spawner.blocking();
+            }
+            let actor = spawner.spawn_fn(move |number: u32, _| to.tell(number).unwrap());
+            for number in 1..=50 {
+                actor.tell(number).unwrap();
+            }
+            until(|| sink.level().unwrap().queued == 3);
+            let end = actor.end();
+            let ending = thread::spawn(move || pool.shutdown_timeout(LONG));
+            // Time for a pool to end that does not wait.
+            thread::sleep(SHORT);
+            assert!(!actor.is_stopped() && !ending.is_finished());
+            gate.open();
+            let shutdown = ending.join().unwrap();
+            assert!(shutdown.finished, "{shutdown:?}");
+            assert_eq!(end.wait().reason, EndReason::HomeEnded);
+            elsewhere.wait_idle().unwrap();
+            assert_eq!((handled.load(Ordering::SeqCst), actor.lost()), (51, 0));
+        }
+    });
+}
+
+/// Nothing was told of it: neither by the pool, nor to those who watch the actor.
+#[test]
+fn what_a_muted_actor_had_accepted_is_lost_and_told_when_its_pool_ends_before_there_is_room() {
+    within_limit(|| {
+        let frame = Frame::new();
+        for has_deadline in [true, false] {
+            let spawner = frame.spawner().limited(1, Overflow::Wait);
+            let never = spawner.spawn_fn(|_: u32, _| {});
+            let pool = Pool::with_threads(2);
+            let to = never.clone();
+            let actor = pool.spawn_fn(move |number: u32, _| to.tell(number).unwrap());
+            for number in 0..5 {
+                actor.tell(number).unwrap();
+            }
+            until(|| never.level().unwrap().queued == 2);
+            let end = actor.end();
+            if has_deadline {
+                let shutdown = pool.shutdown_timeout(Duration::from_millis(10));
+                assert_eq!((shutdown.finished, shutdown.abandoned), (false, 1));
+            } else {
+                drop(pool);
+            }
+            assert_eq!(end.wait().reason, EndReason::HomeEnded);
+            assert_eq!(actor.lost(), 3);
         }
     });
 }

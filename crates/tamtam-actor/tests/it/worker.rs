@@ -8,10 +8,12 @@ use std::thread::{self, ThreadId};
 use std::time::{Duration, Instant};
 
 use crate::support::{
-    Answers, Drops, LONG, Random, Soak, Token, hold, panic_on_purpose, until, within, within_limit,
+    Answers, Drops, Gate, Hold, LONG, Random, SHORT, Soak, Token, hold, panic_on_purpose, until,
+    within, within_limit,
 };
 use tamtam_actor::{
-    Actor, Address, AskError, Context, Overflow, Pool, Quit, Reply, Spawner, Time, Worker,
+    Actor, Address, AskError, Context, Frame, Here, Overflow, Pool, Quit, Reply, Restart, Spawner,
+    Time, Worker,
 };
 
 fn send<T: Send>() {}
@@ -196,6 +198,153 @@ fn a_drain_ends_though_mail_comes_faster_than_it_is_handled() {
         worker.join();
         flood.join().unwrap();
         assert!(handled.load(Ordering::Relaxed) >= BEFORE);
+    });
+}
+
+/// An actor whose senders wait, held at its first message, and what it has handled.
+fn held_sink(spawner: Spawner) -> (Address<u32>, Gate, Arc<AtomicUsize>) {
+    let (hold, gate) = hold();
+    let (mut hold, handled) = (Some(hold), Arc::new(AtomicUsize::new(0)));
+    let count = Arc::clone(&handled);
+    let sink = spawner
+        .limited(2, Overflow::Wait)
+        .spawn_fn(move |_: u32, _| {
+            hold.take().into_iter().for_each(Hold::wait);
+            count.fetch_add(1, Ordering::SeqCst);
+        });
+    sink.tell(0).unwrap();
+    gate.until_entered();
+    (sink, gate, handled)
+}
+
+/// Passes messages on to one whose senders wait, and is muted.
+fn passing_on(to: &Address<u32>) -> impl FnMut(u32, &mut Here<u32>) + Send + use<> {
+    let to = to.clone();
+    move |number, _| to.tell(number).unwrap()
+}
+
+/// It counted as one that has nothing to do, and what it had accepted was lost: also where it was sent to only since, by one that was
+/// muted itself.
+#[test]
+fn a_drain_waits_for_those_that_are_muted() {
+    const MESSAGES: usize = 50;
+
+    within_limit(|| {
+        let pool = Pool::with_threads(1);
+        for is_chain in [false, true] {
+            let (sink, gate, handled) = held_sink(pool.spawner());
+            let worker = Worker::new();
+            let mut first = worker.spawn_fn(passing_on(&sink));
+            let last = first.clone();
+            if is_chain {
+                let spawner = worker.spawner().limited(2, Overflow::Wait);
+                let second = spawner.spawn_fn(passing_on(&sink));
+                first = worker.spawn_fn(passing_on(&second));
+            }
+            for number in 1..=MESSAGES {
+                first.tell(number as u32).unwrap();
+            }
+            worker.quit(Quit::Drain);
+            // Time for a worker to end that does not wait.
+            thread::sleep(SHORT);
+            assert!(!worker.has_ended());
+            gate.open();
+            worker.join();
+            pool.wait_idle().unwrap();
+            assert_eq!(handled.load(Ordering::SeqCst), 1 + MESSAGES);
+            assert_eq!((first.lost(), last.lost()), (0, 0));
+        }
+    });
+}
+
+/// Nothing makes room for them: an actor that keeps its mail back itself, or the very thread that waits for the end.
+#[test]
+fn a_drain_does_not_wait_for_room_that_will_not_come() {
+    struct Holds;
+
+    impl Actor for Holds {
+        type Message = u32;
+
+        fn handle(&mut self, _: u32, cx: &mut Context<Self>) {
+            cx.hold(std::future::pending::<()>(), |_, (), _| {});
+        }
+    }
+
+    within_limit(|| {
+        let worker = Worker::new();
+        let spawner = worker.spawner().limited(1, Overflow::Wait);
+        let holds = spawner.spawn(Holds);
+        let muted = worker.spawn_fn(passing_on(&holds));
+        let muted_by_that = worker.spawner().limited(1, Overflow::Wait);
+        let muted_by_that = muted_by_that.spawn_fn(passing_on(&muted));
+        for number in 0..5 {
+            let _ = muted_by_that.try_tell(number);
+            muted.tell(number).unwrap();
+        }
+        worker.join();
+        assert!(muted.lost() > 0 && holds.lost() > 0);
+
+        let frame = Frame::new();
+        let slow = frame.spawner().limited(1, Overflow::Wait);
+        let slow = slow.spawn_fn(|_: u32, _| {});
+        let worker = Worker::new();
+        let muted = worker.spawn_fn(passing_on(&slow));
+        for number in 0..5 {
+            muted.tell(number).unwrap();
+        }
+        // The second message mutes it.
+        until(|| slow.level().unwrap().queued == 2);
+        worker.join();
+        assert_eq!(muted.lost(), 3);
+    });
+}
+
+/// What it had accepted was lost.
+#[test]
+fn a_drain_waits_for_those_that_are_begun_again() {
+    struct Fails {
+        handled: Arc<AtomicUsize>,
+        begins: bool,
+    }
+
+    impl Actor for Fails {
+        type Message = u32;
+
+        fn started(&mut self, _: &mut Context<Self>) {
+            if !self.begins {
+                panic_on_purpose();
+            }
+        }
+
+        fn handle(&mut self, number: u32, _: &mut Context<Self>) {
+            if number.is_multiple_of(10) {
+                panic_on_purpose();
+            }
+            self.handled.fetch_add(1, Ordering::SeqCst);
+        }
+    }
+
+    within_limit(|| {
+        for begins in [true, false] {
+            let worker = Worker::new();
+            let handled = Arc::new(AtomicUsize::new(0));
+            let count = Arc::clone(&handled);
+            let most = Duration::from_millis(1);
+            let restart = Restart::on_panic().no_limit().backoff(most, 1.0, most);
+            let spawner = worker.spawner().restart(restart);
+            let actor = spawner.spawn_with(move |_| Fails {
+                handled: Arc::clone(&count),
+                begins,
+            });
+            for number in 0..50 {
+                actor.tell(number).unwrap();
+            }
+            worker.join();
+            let handled = handled.load(Ordering::SeqCst) as u64;
+            // One that never begins is given up, though it might be begun for ever.
+            let expected = if begins { (45, 5) } else { (0, 50) };
+            assert_eq!((handled, actor.lost()), expected);
+        }
     });
 }
 
