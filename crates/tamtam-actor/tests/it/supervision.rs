@@ -4,7 +4,7 @@ use std::sync::atomic::{AtomicU32, Ordering};
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
-use crate::support::{Answers, Hold, hold, panic_on_purpose, until, within_limit};
+use crate::support::{Answers, Hold, LONG, hold, panic_on_purpose, until, within_limit};
 use tamtam_actor::{
     Actor, Address, AskError, Budget, Context, EndReason, Frame, Pool, Reply, Strategy,
     Supervision, Supervisor,
@@ -378,6 +378,83 @@ fn a_child_finishes_what_it_has_accepted_or_is_stopped_at_its_deadline() {
         gate.open();
         assert_eq!(b.end().wait().reason, EndReason::Stopped);
         assert_eq!(b.lost(), 1);
+    });
+}
+
+/// It waited for the step for ever, and began with no child's end.
+#[test]
+fn a_tree_ends_within_its_deadlines_though_a_child_does_not_come_to_its_beginning_or_pause() {
+    const DEADLINE: Duration = Duration::from_millis(5);
+
+    /// Is held where it begins.
+    struct Late;
+
+    impl Actor for Late {
+        type Message = Job;
+
+        fn handle(&mut self, _: Job, _: &mut Context<Self>) {}
+    }
+
+    fn ends(supervisor: &Supervisor) -> EndReason {
+        let ended = supervisor.end().wait_timeout(LONG);
+        ended.expect("an end within the deadlines").reason
+    }
+
+    within_limit(|| {
+        let pool = Pool::with_threads(4);
+        // A frame that is not pumped: no child of it begins.
+        let frame = Frame::new();
+        let mut tree = Supervision::new(Strategy::OneForOne).deadline(DEADLINE);
+        let before = add(&mut tree, &pool, &Log::default(), "before");
+        tree.child("in a frame", frame.spawner(), |_| Late);
+        let supervisor = tree.start(pool.spawner());
+        // So the step of the other one is under way.
+        assert_eq!(before.ask(Job::Read), Ok(0));
+        supervisor.shutdown();
+        assert_eq!(ends(&supervisor), EndReason::Stopped);
+        assert!(before.is_stopped());
+
+        let (wait, gate) = hold();
+        let mut wait = Some(wait);
+        let mut tree = Supervision::new(Strategy::OneForOne).deadline(DEADLINE);
+        tree.child("late", pool.spawner(), move |_| {
+            wait.take().into_iter().for_each(Hold::wait);
+            Late
+        });
+        let supervisor = tree.start(pool.spawner());
+        gate.until_entered();
+        supervisor.shutdown();
+        assert_eq!(ends(&supervisor), EndReason::Stopped);
+        gate.open();
+
+        // One that is to pause with another one, and does not come back from its handler; the tree is shut down, or gives up.
+        for gives_up in [false, true] {
+            let log = Log::default();
+            let tree = Supervision::new(Strategy::OneForAll).limit(100, HOUR);
+            let mut tree = tree.deadline(DEADLINE);
+            let [a, b, c] = ["a", "b", "c"].map(|name| add(&mut tree, &pool, &log, name));
+            let supervisor = tree.start(pool.spawner());
+            let outsider = pool.spawn(Worker {
+                name: "outsider",
+                log: log.clone(),
+                count: 0,
+            });
+            a.ask(|reply| Job::Link(outsider.clone(), reply)).unwrap();
+            let (wait, gate) = hold();
+            b.tell(Job::Hold(wait)).unwrap();
+            gate.until_entered();
+            c.tell(Job::Panic).unwrap();
+            until(|| supervisor.restarts() == 1);
+            if gives_up {
+                outsider.tell(Job::Panic).unwrap();
+                assert!(matches!(ends(&supervisor), EndReason::GaveUp { .. }));
+            } else {
+                supervisor.shutdown();
+                assert_eq!(ends(&supervisor), EndReason::Stopped);
+            }
+            gate.open();
+            assert_eq!(b.end().wait().reason, EndReason::Stopped);
+        }
     });
 }
 

@@ -137,6 +137,34 @@ impl Overseer {
         cx.after(deadline, move |this, cx| this.hurry(number, cx));
     }
 
+    /// The supervisor ends: the step at which a child is, other than its end, has the child's deadline from now on.
+    fn limit_step(&mut self, cx: &mut Context<Self>) {
+        let Some(step @ (Step::Suspend(number) | Step::Resume(number))) = self.current else {
+            return;
+        };
+        match self.tree.child(number) {
+            Some(child) => {
+                let deadline = child.deadline;
+                cx.after(deadline, move |this, cx| this.overrun(step, cx));
+            }
+            // Its end is about to be told.
+            None => self.current = None,
+        }
+    }
+
+    /// The time of a step that is not a child's end is over: as if it were the child's end that has not come in time.
+    fn overrun(&mut self, step: Step, cx: &mut Context<Self>) {
+        let (Step::Suspend(number) | Step::Resume(number) | Step::Finish(number)) = step;
+        if self.current != Some(step) {
+            return;
+        }
+        let end = Step::Finish(number);
+        self.steps.retain(|step| *step != end);
+        self.current = Some(end);
+        self.is_overdue = false;
+        self.hurry(number, cx);
+    }
+
     /// No step is left.
     fn arrive(&mut self, cx: &mut Context<Self>) {
         match &self.aim {
@@ -154,7 +182,7 @@ impl Overseer {
         self.recent
             .retain(|then| now.saturating_duration_since(*then) <= within);
         if self.recent.len() >= self.tree.limit as usize {
-            return self.give_up(gave_up(self.tree.limit, why));
+            return self.give_up(gave_up(self.tree.limit, why), cx);
         }
         self.recent.push_back(now);
         self.tree.restarts.fetch_add(1, Ordering::Relaxed);
@@ -174,7 +202,7 @@ impl Overseer {
         self.steps.extend(concerned.into_iter().map(Step::Resume));
     }
 
-    fn give_up(&mut self, reason: EndReason) {
+    fn give_up(&mut self, reason: EndReason, cx: &mut Context<Self>) {
         self.aim = Aim::GiveUp(reason);
         self.steps.clear();
         let all = self.is_paused.keys().copied().rev();
@@ -183,6 +211,7 @@ impl Overseer {
             self.steps.extend(all.map(Step::Suspend));
         } else {
             self.steps.extend(all.map(Step::Finish));
+            self.limit_step(cx);
         }
     }
 }
@@ -240,7 +269,7 @@ impl Actor for Overseer {
                 }
                 if matches!(self.aim, Aim::Keep) && reason.is_abnormal() {
                     // Not by a panic of its own, so it cannot begin again.
-                    self.give_up(gave_up(self.tree.limit, &reason));
+                    self.give_up(gave_up(self.tree.limit, &reason), cx);
                 }
             }
             Event::ShutDown => {
@@ -248,6 +277,7 @@ impl Actor for Overseer {
                     self.aim = Aim::End;
                     let all = self.is_paused.keys().copied().rev();
                     self.steps = all.map(Step::Finish).collect();
+                    self.limit_step(cx);
                 }
             }
         }
