@@ -24,7 +24,7 @@ use crate::ended::{EndReason, catch};
 use crate::id::{ActorId, forget_name};
 use crate::mailbox::{
     DeadLetter, Downstream, Head, LaneLength, LimitedMailbox, Loss, Mute, Ruled, Seen, Special,
-    Store, Tail, Upstream, Urgent, tell_of,
+    Store, Tail, Things, Upstream, Urgent, tell_of,
 };
 use crate::observe::{Record, told};
 use crate::task::{Acts, AtClose, Due, Home, Task, ThreadWait, TurnLimits};
@@ -142,6 +142,8 @@ pub(crate) enum System {
     Settle(Arc<Owed>),
     /// No address is left outside.
     Orphaned,
+    /// What was taken before and did not get its turn: the oldest.
+    Left(Things<System>),
 }
 
 /// How a sender waits for room.

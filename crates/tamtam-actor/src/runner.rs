@@ -122,9 +122,10 @@ impl<A: Actor> ActorRunner<A> {
         self.doing = Doing::Messages;
     }
 
-    /// Does what comes before messages; `true` if the actor is to be stopped.
+    /// Does what comes before messages, as far as the turn goes: an answer counts as a message. What is left comes first in the next
+    /// turn.
     #[cold]
-    fn attend_to_system(&mut self, handled: &mut u32) -> bool {
+    fn attend_to_system(&mut self, handled: &mut u32, plan: &mut TurnPlan) -> AfterSystem {
         self.doing = Doing::Other;
         let things = self.context.here().cell().take_system();
         let mut rest = RestOfSystem {
@@ -133,26 +134,42 @@ impl<A: Actor> ActorRunner<A> {
         };
         // What was to be gone on with goes with an instance that was replaced.
         while rest.cell.goes_on() {
+            if !rest.things.is_empty()
+                && (*handled >= plan.most || self.is_time_over(*handled, plan))
+            {
+                self.doing = Doing::Messages;
+                return AfterSystem::TurnIsOver;
+            }
             match rest.things.next() {
                 None => {
                     self.doing = Doing::Messages;
-                    return false;
+                    return AfterSystem::GoOn;
                 }
                 Some(System::Continue(continuation)) => {
                     *handled += 1;
                     continuation.go_on(self);
                 }
+                Some(System::Left(left)) => {
+                    let newer = core::mem::replace(&mut rest.things, left);
+                    rest.things.append(newer);
+                }
                 Some(other) => {
                     if self.attend_to(other) {
-                        return true;
+                        return AfterSystem::Stop;
                     }
                 }
             }
             if self.context.here().is_stopping() {
-                return true;
+                return AfterSystem::Stop;
             }
         }
-        true
+        AfterSystem::Stop
+    }
+
+    /// Whether a turn has lasted as long as it may. It looks at the clock only when it has handled enough since it last did.
+    #[inline(always)]
+    fn is_time_over(&self, handled: u32, plan: &mut TurnPlan) -> bool {
+        handled >= plan.next_look && plan.look_at_clock(handled, self.limits.micros)
     }
 
     /// Does one thing that comes before messages and is not an answer; `true` if the actor is to be stopped. Apart, so that answers,
@@ -171,7 +188,7 @@ impl<A: Actor> ActorRunner<A> {
             System::Orphaned => self.context.here().note_orphaned(),
             System::Resume(call) => self.resume(call),
             System::Suspend(call) => self.suspend(call),
-            System::Look => {}
+            System::Look | System::Left(_) => {}
             System::Settle(owed) => owed.deliver(AskError::Unanswered),
         }
         false
@@ -218,10 +235,12 @@ impl<A: Actor> ActorRunner<A> {
     /// Before there is an actor, and between one instance and the next: how the turn ends; `None` if there is an instance
     /// now.
     #[cold]
-    fn begin(&mut self, handled: &mut u32) -> Option<Turn> {
+    fn begin(&mut self, handled: &mut u32, plan: &mut TurnPlan) -> Option<Turn> {
         if self.has(State::PAUSED) {
-            if self.attend_to_system(handled) {
-                return Some(Turn::Stop);
+            match self.attend_to_system(handled, plan) {
+                AfterSystem::Stop => return Some(Turn::Stop),
+                AfterSystem::TurnIsOver => return Some(Turn::More),
+                AfterSystem::GoOn => {}
             }
             if self.has(State::PAUSED) {
                 // It could begin again by itself; one that waits for a supervisor is forgotten by that.
@@ -287,19 +306,20 @@ impl<A: Actor> ActorRunner<A> {
         handled: &mut u32,
         last: Option<Mark>,
     ) -> Turn {
-        if !self.started
-            && let Some(turn) = self.begin(handled)
-        {
-            return turn;
-        }
         let mut plan = TurnPlan {
             most,
             mark: last,
             counted: 0,
             is_own: false,
             straight: 0,
+            next_look: FIRST_LOOK,
             began: None,
         };
+        if !self.started
+            && let Some(turn) = self.begin(handled, &mut plan)
+        {
+            return turn;
+        }
         if AT_HOME && last.is_none() && self.actor.is_some() {
             plan.counted = self.context.here().cell().own_messages() as usize;
             plan.is_own = plan.counted != 0;
@@ -353,8 +373,12 @@ impl<A: Actor> ActorRunner<A> {
         if self.context.here().is_stopping() {
             return NextLook::Over(Turn::Stop);
         }
-        if self.context.here().cell().has_system() && self.attend_to_system(handled) {
-            return NextLook::Over(Turn::Stop);
+        if self.context.here().cell().has_system() {
+            match self.attend_to_system(handled, plan) {
+                AfterSystem::Stop => return NextLook::Over(Turn::Stop),
+                AfterSystem::TurnIsOver => return NextLook::Over(Turn::More),
+                AfterSystem::GoOn => {}
+            }
         }
         if self.actor.is_none() {
             return NextLook::Over(self.without_actor());
@@ -372,19 +396,13 @@ impl<A: Actor> ActorRunner<A> {
         if context.here().cell().state().has(State::WAITS) && context.here().is_to_wait() {
             return NextLook::Over(Turn::Park);
         }
+        if self.is_time_over(*handled, plan) {
+            return NextLook::Over(Turn::More);
+        }
         if AT_HOME && plan.is_own {
             plan.go_straight(*handled);
         }
-        if looks_at_clock(*handled) {
-            let now = Instant::now();
-            match plan.began {
-                None => plan.began = Some(now),
-                Some(began) if now - began >= Duration::from_micros(self.limits.micros.into()) => {
-                    return NextLook::Over(Turn::More);
-                }
-                Some(_) => {}
-            }
-        }
+        let context = &mut self.context;
         // One that is about to end takes all.
         let takes_counted = plan.counted != 0 || context.here().is_ending();
         // SAFETY: this is the cell's turn.
@@ -549,8 +567,9 @@ struct RestOfSystem<M: Send + 'static> {
 
 impl<M: Send + 'static> Drop for RestOfSystem<M> {
     fn drop(&mut self) {
-        for system in &mut self.things {
-            self.cell.put_back(system);
+        let left = core::mem::take(&mut self.things);
+        if !left.is_empty() {
+            self.cell.put_back(left);
         }
     }
 }
@@ -598,7 +617,9 @@ struct TurnPlan {
     is_own: bool,
     /// Until so many are handled, those in the lane are taken straight: without a look at what is seldom.
     straight: u32,
-    /// When the clock was looked at first.
+    /// When so many are handled the clock is looked at.
+    next_look: u32,
+    /// When that was done first.
     began: Option<Instant>,
 }
 
@@ -607,8 +628,26 @@ impl TurnPlan {
     #[inline(always)]
     fn go_straight(&mut self, handled: u32) {
         let all = handled.saturating_add(self.counted as u32);
-        self.straight = next_look_at_clock(handled).min(all).min(self.most);
+        self.straight = self.next_look.min(all).min(self.most);
     }
+
+    /// Looks at the clock, and says when to look next: whether the turn has lasted so many microseconds since the first look.
+    #[inline]
+    fn look_at_clock(&mut self, handled: u32, micros: u32) -> bool {
+        self.next_look = next_look_at_clock(handled);
+        let now = Instant::now();
+        let began = *self.began.get_or_insert(now);
+        now - began >= Duration::from_micros(micros.into()) && began != now
+    }
+}
+
+/// What becomes of a turn after what comes before messages.
+enum AfterSystem {
+    GoOn,
+    /// Its budget is used up, or its time.
+    TurnIsOver,
+    /// The actor is to be stopped.
+    Stop,
 }
 
 /// What a look for the next message of a turn has brought.
@@ -619,13 +658,11 @@ enum NextLook<M> {
     Over(Turn),
 }
 
-/// Whether a turn looks at the clock when it has handled so many messages. A look costs as much as a message: the longer
-/// it has gone well, the fewer, and none in a turn of one message.
-fn looks_at_clock(handled: u32) -> bool {
-    handled > 1 && handled.is_power_of_two()
-}
+/// A turn looks at the clock when it has handled so many messages: not in one of a single message, since a look costs as much as one.
+const FIRST_LOOK: u32 = 2;
 
-/// How many messages a turn that has handled so many will have when it [looks at the clock](looks_at_clock) the next time.
+/// How many messages a turn that has handled so many will have when it looks at the clock the next time: the longer it has gone well, the
+/// more.
 #[inline(always)]
 fn next_look_at_clock(handled: u32) -> u32 {
     let next = (handled | 1).ilog2() + 1;
@@ -634,18 +671,14 @@ fn next_look_at_clock(handled: u32) -> u32 {
 
 #[cfg(all(test, not(tamtam_loom)))]
 mod tests {
-    use super::{looks_at_clock, next_look_at_clock};
+    use super::{FIRST_LOOK, next_look_at_clock};
 
     #[test]
     fn a_turn_looks_at_the_clock_ever_more_seldom() {
-        let looks: Vec<u32> = (0..=100)
-            .filter(|&handled| looks_at_clock(handled))
-            .collect();
-        assert_eq!(looks, [2, 4, 8, 16, 32, 64]);
-        for handled in 0..100 {
-            let next = (handled + 1..).find(|&later| looks_at_clock(later));
-            assert_eq!(Some(next_look_at_clock(handled)), next);
-        }
+        let looks = core::iter::successors(Some(FIRST_LOOK), |at| Some(next_look_at_clock(*at)));
+        assert_eq!(looks.take(6).collect::<Vec<_>>(), [2, 4, 8, 16, 32, 64]);
+        // Several may have been handled since the last look.
+        assert_eq!([3, 5, 9, 100].map(next_look_at_clock), [4, 8, 16, 128]);
         assert_eq!(next_look_at_clock(u32::MAX), u32::MAX);
     }
 }

@@ -409,7 +409,11 @@ impl AnyActor for FarCell {
             System::Resume(done) => self.far.resume(done),
             // The process of one that is linked hears of the other one's end by itself: see `partner_ended`. The rest is for turns, and
             // there are none here.
-            System::End(_) | System::Look | System::Settle(_) | System::Orphaned => {}
+            System::End(_)
+            | System::Look
+            | System::Settle(_)
+            | System::Orphaned
+            | System::Left(_) => {}
         }
     }
 }

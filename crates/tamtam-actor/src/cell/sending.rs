@@ -12,7 +12,8 @@ use super::mute::Sender;
 use super::{Cell, PARKED_MUTED, System, UNPARKED, Waits};
 use crate::error::TellError;
 use crate::mailbox::{
-    Level, LimitedMailbox, Linked, Open, Popped, Pushed, Reserved, Store, Streak, WhenNoRoom, apart,
+    Level, LimitedMailbox, Linked, Open, Popped, Pushed, Reserved, Store, Streak, Things,
+    WhenNoRoom, apart,
 };
 use crate::observe::Record;
 use crate::task::{Task, ThreadWait, kept_home};
@@ -450,9 +451,9 @@ impl<M> Cell<M> {
         self.nudge();
     }
 
-    /// Puts something back that was taken by `take_system`, in the actor's turn.
-    pub(crate) fn put_back(&self, system: System) {
-        self.urgent.push(system);
+    /// Puts back what is left of what was taken by `take_system`, in the actor's turn.
+    pub(crate) fn put_back(&self, left: Things<System>) {
+        self.urgent.put_back(left, System::Left);
     }
 
     pub(crate) fn push_system(self: &Arc<Self>, system: System) {

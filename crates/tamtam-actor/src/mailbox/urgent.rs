@@ -102,6 +102,37 @@ impl<T> Urgent<T> {
         seam::model_fence();
     }
 
+    /// Puts back what was taken, behind which has come what is there: it is taken first the next time. `whole` makes one thing of all that.
+    pub(crate) fn put_back(&self, taken: Things<T>, whole: impl Fn(Things<T>) -> T)
+    where
+        T: Send,
+    {
+        let mut all = taken;
+        loop {
+            all.append(self.take_all());
+            if all.is_empty() {
+                return;
+            }
+            let thing = Box::into_raw(Linked::new(AsItWas(whole(all)))).cast::<Link<T>>();
+            // SYNC urgent
+            let put = self.top.compare_exchange(
+                ptr::null_mut(),
+                thing,
+                Ordering::SeqCst,
+                Ordering::Relaxed,
+            );
+            if put.is_ok() {
+                break;
+            }
+            // Something has come in between. What was made is taken as the one thing that it is.
+            all = Things {
+                first: thing,
+                last: thing,
+            };
+        }
+        seam::model_fence();
+    }
+
     /// Whether there is nothing. Sequentially consistent.
     #[inline]
     pub(crate) fn is_empty(&self) -> bool {
@@ -112,7 +143,8 @@ impl<T> Urgent<T> {
     /// Takes all that is there, the oldest first.
     pub(crate) fn take_all(&self) -> Things<T> {
         // SYNC urgent
-        let mut thing = self.top.swap(ptr::null_mut(), Ordering::SeqCst);
+        let last = self.top.swap(ptr::null_mut(), Ordering::SeqCst);
+        let mut thing = last;
         let mut first = ptr::null_mut();
         while let Some(this) = NonNull::new(thing) {
             // SAFETY: what was on the stack is ours now.
@@ -122,7 +154,7 @@ impl<T> Urgent<T> {
             }
             first = this.as_ptr();
         }
-        Things { first }
+        Things { first, last }
     }
 }
 
@@ -136,6 +168,42 @@ impl<T> Drop for Urgent<T> {
 /// one does not keep the others.
 pub(crate) struct Things<T> {
     first: *mut Link<T>,
+    /// Of use only if there is a first one.
+    last: *mut Link<T>,
+}
+
+// SAFETY: the things are owned by this, as if they lay in it.
+unsafe impl<T: Send> Send for Things<T> {}
+
+impl<T> Things<T> {
+    #[inline]
+    pub(crate) fn is_empty(&self) -> bool {
+        self.first.is_null()
+    }
+
+    /// Puts others behind these.
+    pub(crate) fn append(&mut self, mut others: Things<T>) {
+        let first = core::mem::replace(&mut others.first, ptr::null_mut());
+        if first.is_null() {
+            return;
+        }
+        if self.first.is_null() {
+            self.first = first;
+        } else {
+            // SAFETY: there is a first thing, so this is the last one, and both lists are ours.
+            unsafe { (*self.last).below = first };
+        }
+        self.last = others.last;
+    }
+}
+
+impl<T> Default for Things<T> {
+    fn default() -> Self {
+        Things {
+            first: ptr::null_mut(),
+            last: ptr::null_mut(),
+        }
+    }
 }
 
 impl<T> Iterator for Things<T> {

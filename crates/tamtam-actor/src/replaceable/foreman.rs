@@ -107,7 +107,8 @@ impl<A: Actor> Foreman<A> {
                     self.pass_on(System::Suspend(call));
                 }
             }
-            System::Look => {}
+            // Nothing is put back here.
+            System::Look | System::Left(_) => {}
             System::Settle(owed) => owed.deliver(AskError::Unanswered),
         }
     }

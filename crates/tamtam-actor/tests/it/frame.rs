@@ -415,6 +415,62 @@ fn answers_come_in_a_pump() {
     });
 }
 
+/// They were all handled in one turn, whatever the budget.
+#[test]
+fn answers_keep_to_the_budget_of_a_pump_and_to_their_order() {
+    struct Asker {
+        other: Address<(u32, Reply<u32>)>,
+        got: Rc<RefCell<Vec<u32>>>,
+    }
+
+    impl Actor for Asker {
+        type Message = (u32, u32);
+
+        fn handle(&mut self, (first, last): (u32, u32), cx: &mut Context<Self>) {
+            for number in first..last {
+                let then = |this: &mut Self, answer: Result<u32, AskError>, _: &mut _| {
+                    this.got.borrow_mut().push(answer.unwrap());
+                };
+                cx.ask(&self.other, |reply| (number, reply), then);
+            }
+        }
+    }
+
+    within_limit(|| {
+        let mut frame = Frame::new();
+        let pool = Pool::with_threads(1);
+        let other = pool.spawn_fn(|(number, reply): (u32, Reply<u32>), _| reply.send(number));
+        let got = Rc::new(RefCell::new(Vec::new()));
+        let asker = frame.spawn(Asker {
+            other,
+            got: Rc::clone(&got),
+        });
+        asker.tell((0, 100)).unwrap();
+        assert_eq!(frame.pump(Budget::messages(1)).handled, 1);
+        pool.wait_idle().unwrap();
+        let pumped = frame.pump(Budget::messages(10));
+        assert_eq!((pumped.handled, pumped.left), (10, true));
+        assert_eq!(got.borrow().len(), 10);
+        // What comes since comes behind what is left; and before it a message is handled, and the next one behind all.
+        asker.tell((100, 200)).unwrap();
+        assert_eq!(frame.pump(Budget::messages(91)).handled, 91);
+        pool.wait_idle().unwrap();
+        for left in (0..10).rev() {
+            let pumped = frame.pump(Budget::messages(10));
+            assert_eq!((pumped.handled, pumped.left), (10, left != 0));
+        }
+        assert_eq!(*got.borrow(), (0..200).collect::<Vec<_>>());
+
+        asker.tell((0, 100)).unwrap();
+        frame.pump(Budget::messages(1));
+        pool.wait_idle().unwrap();
+        frame.pump(Budget::messages(10));
+        // What is left goes with the actor.
+        drop(frame);
+        assert_eq!(got.borrow().len(), 210);
+    });
+}
+
 #[test]
 fn frames_on_one_thread_pump_within_each_other() {
     within_limit(|| {

@@ -1,7 +1,12 @@
 //! Futures that an actor goes on with: beside its messages, or before them.
 
 use std::future::{pending, ready};
+use std::pin::Pin;
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, mpsc};
+use std::task::{Context as TaskContext, Poll};
+use std::thread;
+use std::time::Duration;
 
 use crate::support::{Hold, LONG, block_on, hold, until, within_limit};
 use tamtam_actor::{Actor, Address, AskError, Context, Pool, Reply};
@@ -314,5 +319,67 @@ fn an_answer_comes_to_an_actor_that_holds() {
         asker.tell(None).unwrap();
         gate.open();
         assert_eq!(block_on(answer), Ok(5));
+    });
+}
+
+/// What goes on with such a future counts as a message, too: so the turn came by no count at which it looked at the clock.
+#[test]
+fn an_actor_with_a_future_that_is_always_ready_to_go_on_gives_way_to_others() {
+    /// Is to be polled again at once, and never done.
+    struct Restless;
+
+    impl Future for Restless {
+        type Output = ();
+
+        fn poll(self: Pin<&mut Self>, cx: &mut TaskContext<'_>) -> Poll<()> {
+            cx.waker().wake_by_ref();
+            Poll::Pending
+        }
+    }
+
+    struct Slow {
+        hold: Option<Hold>,
+        handled: Arc<AtomicUsize>,
+    }
+
+    impl Actor for Slow {
+        type Message = ();
+
+        fn handle(&mut self, (): (), cx: &mut Context<Self>) {
+            match self.hold.take() {
+                Some(hold) => {
+                    cx.pipe(Restless, |_, (), _| {});
+                    hold.wait();
+                }
+                None => thread::sleep(Duration::from_millis(1)),
+            }
+            self.handled.fetch_add(1, Ordering::SeqCst);
+        }
+    }
+
+    within_limit(|| {
+        const MESSAGES: usize = 5_000;
+
+        let pool = Pool::builder()
+            .threads(1)
+            .turn(u32::MAX, Duration::from_millis(1))
+            .build()
+            .unwrap();
+        let (wait, gate) = hold();
+        let handled = Arc::new(AtomicUsize::new(0));
+        let slow = pool.spawn(Slow {
+            hold: Some(wait),
+            handled: Arc::clone(&handled),
+        });
+        let other = pool.spawn_fn(|reply: Reply<()>, _| reply.send(()));
+        slow.tell(()).unwrap();
+        gate.until_entered();
+        (0..MESSAGES).for_each(|_| slow.tell(()).unwrap());
+        gate.open();
+        until(|| handled.load(Ordering::SeqCst) > 1);
+        other.ask(|reply| reply).unwrap();
+        // It has waited for a turn of 1 ms or two, and not for all of them.
+        assert!(handled.load(Ordering::SeqCst) < MESSAGES / 4);
+        slow.stop();
     });
 }
