@@ -570,6 +570,9 @@ impl<M> Drop for Cell<M> {
         }
         // SAFETY: the cell is being dropped, no other thread has it, and `take_left` has said that nothing is left.
         unsafe { self.head.free(&self.tail) };
+        // The user's closures: on the thread of a home a panic in their drop would end that.
+        let special = self.special.take();
+        contain(move || drop(special));
     }
 }
 

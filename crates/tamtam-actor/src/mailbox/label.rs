@@ -7,10 +7,23 @@ use core::hash::{BuildHasher, Hash};
 use std::hash::RandomState;
 use std::sync::Arc;
 
+use tamtam_wait::contain;
+
 /// A message with its label.
 pub(crate) struct Letter<M> {
     pub(crate) message: M,
     pub(crate) label: Label,
+}
+
+impl<M> Letter<M> {
+    /// The message. Its key goes: user code runs, and a panic in it ends here.
+    pub(crate) fn into_message(self) -> M {
+        let Letter { message, label } = self;
+        if let Some(key) = label.key {
+            key.go();
+        }
+        message
+    }
 }
 
 /// What is known of a message.
@@ -40,6 +53,11 @@ impl<K: Eq + Any + Send + Sync> Value for K {
 }
 
 impl MessageKey {
+    /// It is dropped: not under a lock. That is the user's code, and a panic in it ends here.
+    pub(crate) fn go(self) {
+        contain(move || drop(self));
+    }
+
     /// Runs the user's comparison: not under a lock.
     pub(crate) fn is_same(&self, other: &MessageKey) -> bool {
         let other: &dyn Any = &*other.value;

@@ -203,14 +203,14 @@ enum Settled<M> {
 }
 
 impl<M> From<Settled<M>> for Pushed<M> {
-    /// Keys go: user code runs.
+    /// Keys go: user code runs, and a panic in it ends here, since it is decided what becomes of the message.
     fn from(settled: Settled<M>) -> Self {
         match settled {
             Settled::In(wake) => Pushed::In(wake),
             Settled::Replaced(older) => Pushed::InsteadOf(older, Loss::Replaced),
             Settled::Out(victim, why) => Pushed::InsteadOf(victim.into_inner(), why),
-            Settled::Back(letter, why) => Pushed::Dropped(letter.message, why),
-            Settled::Full(letter) => Pushed::Full(letter.message),
+            Settled::Back(letter, why) => Pushed::Dropped(letter.into_message(), why),
+            Settled::Full(letter) => Pushed::Full(letter.into_message()),
         }
     }
 }
@@ -222,11 +222,11 @@ enum Taken<M> {
 }
 
 impl<M> Taken<M> {
-    /// The message. Its key goes: user code runs.
+    /// The message. Its key goes: user code runs, and a panic in it ends here.
     fn into_inner(self) -> M {
         match self {
             Taken::FromLine(message) => message,
-            Taken::Sorted(entry) => entry.message,
+            Taken::Sorted(entry) => entry.into_message(),
         }
     }
 }
@@ -488,6 +488,8 @@ impl<M: Send + 'static> Limited<M> {
             drop(queue);
             if !twin.key.is_same(&key) {
                 others.push(twin.stamp);
+                // Its message may have gone meanwhile.
+                twin.key.go();
                 continue;
             }
             let mut queue = self.queue.lock();
@@ -504,7 +506,11 @@ impl<M: Send + 'static> Limited<M> {
                     return Settled::Replaced(older);
                 }
                 // It has been handled meanwhile.
-                Err(message) => letter.message = message,
+                Err(message) => {
+                    drop(queue);
+                    twin.key.go();
+                    letter.message = message;
+                }
             }
         }
     }
@@ -633,7 +639,9 @@ impl<M: Send + 'static> LimitedMailbox<M> for Limited<M> {
         let mut letter = Some(self.label(message));
         let attempt = || {
             if closed() {
-                return letter.take().map(|letter| Pushed::Full(letter.message));
+                return letter
+                    .take()
+                    .map(|letter| Pushed::Full(letter.into_message()));
             }
             match self.settle(letter.take()?, RoomHeld::None) {
                 Settled::Full(refused) => {
@@ -646,7 +654,7 @@ impl<M: Send + 'static> LimitedMailbox<M> for Limited<M> {
         let pushed = self.wait_until(deadline, attempt, closed);
         match (pushed, letter) {
             (Some(pushed), _) => pushed,
-            (None, Some(letter)) => Pushed::Full(letter.message),
+            (None, Some(letter)) => Pushed::Full(letter.into_message()),
             (None, None) => unreachable!("a message is either in hand or decided upon"),
         }
     }

@@ -67,6 +67,17 @@ pub(crate) struct Entry<M> {
     stamp: u64,
 }
 
+impl<M> Entry<M> {
+    /// The message. Its key goes: user code runs, and a panic in it ends here.
+    pub(crate) fn into_message(self) -> M {
+        let Entry { message, key, .. } = self;
+        if let Some(key) = key {
+            key.go();
+        }
+        message
+    }
+}
+
 /// Where a message lies.
 struct Spot {
     stamp: u64,

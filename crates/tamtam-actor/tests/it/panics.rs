@@ -4,8 +4,12 @@ use std::panic::panic_any;
 use std::sync::{Arc, Mutex, mpsc};
 use std::thread;
 
-use crate::support::{Answers, Drops, Hold, Token, hold, panic_on_purpose, until, within_limit};
-use tamtam_actor::{Actor, Address, AskError, Context, Pool, Reply};
+use crate::support::{
+    Answers, Drops, Hold, LONG, Token, hold, panic_on_purpose, until, within_limit,
+};
+use tamtam_actor::{
+    Actor, Address, AskError, Context, EndReason, Here, Overflow, Pool, Reply, Worker,
+};
 
 /// Where an actor is to panic.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -237,6 +241,141 @@ fn a_continuation_whose_drop_panics_does_not_take_others_with_it() {
         gate.open();
         for _ in 0..3 {
             assert_eq!(answers.next(), Err(AskError::Unanswered));
+        }
+    });
+}
+
+/// A key whose drop panics, if it says so.
+#[derive(PartialEq, Eq, Hash)]
+struct Key {
+    panics: bool,
+    number: u32,
+}
+
+impl Drop for Key {
+    fn drop(&mut self) {
+        if self.panics && !thread::panicking() {
+            panic_on_purpose();
+        }
+    }
+}
+
+/// Messages are held, or noted. Those of 100 and more have keys whose drop panics.
+enum Keyed {
+    Hold(Hold),
+    Number(u32),
+}
+
+fn key(message: &Keyed) -> Key {
+    match message {
+        Keyed::Hold(_) => Key {
+            panics: false,
+            number: 0,
+        },
+        Keyed::Number(number) => Key {
+            panics: *number >= 100,
+            number: *number,
+        },
+    }
+}
+
+/// What a keyed actor does: it tells the numbers that it gets.
+fn note(to: mpsc::Sender<u32>) -> impl FnMut(Keyed, &mut Here<Keyed>) + Send {
+    move |message, _| match message {
+        Keyed::Hold(hold) => hold.wait(),
+        Keyed::Number(number) => to.send(number).unwrap(),
+    }
+}
+
+fn answer(reply: Reply<u32>, _: &mut Here<Reply<u32>>) {
+    reply.send(1);
+}
+
+/// The thread of the home went with it, and with that all that lived there; the actor's end was not told.
+#[test]
+fn a_panic_in_the_drop_of_a_key_does_not_end_the_thread_of_a_home() {
+    fn stops_in_order(actor: &Address<Keyed>, other: &Address<Reply<u32>>) {
+        let (wait, gate) = hold();
+        actor.tell(Keyed::Hold(wait)).unwrap();
+        gate.until_entered();
+        for number in [100, 1, 101] {
+            actor.tell(Keyed::Number(number)).unwrap();
+        }
+        let mut end = actor.end();
+        actor.stop();
+        gate.open();
+        let ended = end.wait_timeout(LONG).expect("the end is told");
+        assert_eq!(ended.reason, EndReason::Stopped);
+        assert_eq!(actor.lost(), 3);
+        assert!(actor.tell(Keyed::Number(2)).is_err());
+        assert_eq!(other.ask_timeout(|reply| reply, LONG), Ok(1));
+    }
+
+    within_limit(|| {
+        let (sender, _receiver) = mpsc::channel();
+        let pool = Pool::with_threads(1);
+        let actor = pool.spawner().latest_by(key).spawn_fn(note(sender.clone()));
+        stops_in_order(&actor, &pool.spawn_fn(answer));
+        drop(pool);
+        let worker = Worker::new();
+        let actor = worker.spawner().latest_by(key).spawn_fn(note(sender));
+        stops_in_order(&actor, &worker.spawn_fn(answer));
+        assert!(!worker.has_ended());
+    });
+}
+
+/// The message that was taken was lost with it, and the sender that waited for its room was not told.
+#[test]
+fn a_panic_in_the_drop_of_a_key_keeps_neither_its_message_nor_the_room() {
+    within_limit(|| {
+        let (sender, receiver) = mpsc::channel();
+        let pool = Pool::with_threads(2);
+        let spawner = pool.spawner().latest_by(key).limited(1, Overflow::Wait);
+        let actor = spawner.spawn_fn(note(sender));
+        let (wait, gate) = hold();
+        actor.tell(Keyed::Hold(wait)).unwrap();
+        gate.until_entered();
+        actor.tell(Keyed::Number(100)).unwrap();
+        let (own, waits) = (actor.clone(), mpsc::channel());
+        let waiting = thread::spawn(move || {
+            waits.0.send(()).unwrap();
+            own.tell(Keyed::Number(101)).is_ok()
+        });
+        waits.1.recv_timeout(LONG).unwrap();
+        // Room that is refused, and a message that takes the place of another one: each with a key of its own.
+        assert!(actor.try_tell(Keyed::Number(102)).unwrap_err().is_full());
+        actor.tell(Keyed::Number(100)).unwrap();
+        gate.open();
+        assert_eq!(receiver.recv_timeout(LONG), Ok(100));
+        assert_eq!(receiver.recv_timeout(LONG), Ok(101));
+        assert!(waiting.join().unwrap());
+        // The one that was replaced.
+        assert_eq!(actor.lost(), 1);
+    });
+}
+
+/// They go with the last reference to the actor's cell, on the thread of its home.
+#[test]
+fn a_panic_in_the_drop_of_a_mailboxs_closures_does_not_end_the_thread_of_a_home() {
+    within_limit(|| {
+        let pool = Pool::with_threads(1);
+        let bomb = Arc::new(Mutex::new(Bomb));
+        let of_key = Arc::clone(&bomb);
+        let spawner = pool.spawner().latest_by(move |number: &u32| {
+            let _ = &of_key;
+            *number
+        });
+        let spawner = spawner.undelivered(move |_, _| {
+            let _ = &bomb;
+        });
+        let actor = spawner.spawn_fn(|_: u32, _| {});
+        actor.tell(1).unwrap();
+        let end = actor.end();
+        drop(actor);
+        assert_eq!(end.wait().reason, EndReason::NoAddresses);
+        let other = pool.spawn_fn(answer);
+        for _ in 0..10 {
+            assert_eq!(other.ask_timeout(|reply| reply, LONG), Ok(1));
         }
     });
 }
