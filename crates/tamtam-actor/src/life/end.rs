@@ -47,11 +47,13 @@ impl<M: Send + 'static> Address<M> {
             watched,
             slot,
             awaited: None,
+            ended: None,
         }
     }
 }
 
-/// The end of an actor: see [`Address::end`]. As a future it is ready when the actor has ended.
+/// The end of an actor: see [`Address::end`]. As a future it is ready when the actor has ended. The end that has come can be had again, in
+/// each way.
 ///
 /// # Cancel safety
 ///
@@ -75,7 +77,10 @@ pub struct End {
     key: WatchKey,
     watched: Weak<dyn AnyActor>,
     slot: Arc<Slot<Ended>>,
+    /// The wait of the future: a wait of a thread ends it first, since it would get what comes into the slot.
     awaited: Option<Pin<Box<dyn Future<Output = Ended> + Send>>>,
+    /// What came into the slot.
+    ended: Option<Ended>,
 }
 
 impl End {
@@ -94,8 +99,8 @@ impl End {
     /// So it is if the actor needs a turn to end, and this is the last thread of its pool that does not wait: see
     /// [`PoolBuilder::stand_ins`](crate::PoolBuilder::stand_ins). [`wait_timeout`](End::wait_timeout) does not panic.
     #[cfg(any(not(target_family = "wasm"), target_feature = "atomics"))]
-    pub fn wait(self) -> Ended {
-        if let Some(ended) = self.slot.try_take() {
+    pub fn wait(mut self) -> Ended {
+        if let Some(ended) = self.known() {
             return ended;
         }
         let waits = self.begin_wait();
@@ -113,6 +118,16 @@ impl End {
                 stuck.pool, stuck.limit
             ),
         }
+    }
+
+    /// The end, if it has come. No wait of a future is left.
+    #[cfg(any(not(target_family = "wasm"), target_feature = "atomics"))]
+    fn known(&mut self) -> Option<Ended> {
+        self.awaited = None;
+        if self.ended.is_none() {
+            self.ended = self.slot.try_take();
+        }
+        self.ended.clone()
     }
 
     /// This thread is about to wait for the end.
@@ -146,11 +161,15 @@ impl End {
     /// called again.
     #[cfg(any(not(target_family = "wasm"), target_feature = "atomics"))]
     pub fn wait_timeout(&mut self, timeout: Duration) -> Option<Ended> {
+        if let Some(ended) = self.known() {
+            return Some(ended);
+        }
         let waits = self.watched.upgrade().and_then(|place| place.begin_wait());
         if let Some(waits) = &waits {
             waits.leave_work();
         }
-        crate::task::while_blocked(|| self.slot.take_timeout(timeout)).ok()
+        self.ended = crate::task::while_blocked(|| self.slot.take_timeout(timeout)).ok();
+        self.ended.clone()
     }
 }
 
@@ -158,11 +177,19 @@ impl Future for End {
     type Output = Ended;
 
     fn poll(mut self: Pin<&mut Self>, cx: &mut task::Context<'_>) -> Poll<Ended> {
+        if let Some(ended) = &self.ended {
+            return Poll::Ready(ended.clone());
+        }
         let slot = Arc::clone(&self.slot);
-        self.awaited
-            .get_or_insert_with(|| Box::pin(async move { slot.take_async().await }))
-            .as_mut()
-            .poll(cx)
+        let awaited = self
+            .awaited
+            .get_or_insert_with(|| Box::pin(async move { slot.take_async().await }));
+        let Poll::Ready(ended) = awaited.as_mut().poll(cx) else {
+            return Poll::Pending;
+        };
+        self.awaited = None;
+        self.ended = Some(ended.clone());
+        Poll::Ready(ended)
     }
 }
 

@@ -1,14 +1,16 @@
 //! Who hears of an actor's end: watchers, those who wait for it, and those who are linked.
 
+use std::pin::Pin;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, mpsc};
+use std::task::{Context as TaskContext, Poll, Waker};
 use std::thread;
 use std::time::Duration;
 
 use crate::support::{
     Hold, LONG, SHORT, Soak, block_on, hold, panic_on_purpose, until, within, within_limit,
 };
-use tamtam_actor::{Actor, Address, Context, EndReason, Ended, Pool, Reply, Restart, Watch};
+use tamtam_actor::{Actor, Address, Context, End, EndReason, Ended, Pool, Reply, Restart, Watch};
 
 /// Does what it is told to.
 struct Mortal;
@@ -373,6 +375,54 @@ fn each_watcher_is_told_once_whenever_it_comes() {
             }
             assert!(heard.try_recv().is_err());
             assert_eq!(*told.lock().unwrap(), 1);
+        }
+    });
+}
+
+/// A future that has waited first got what came, and the thread waited for ever; and an end that was had once could not be had again.
+#[test]
+fn an_end_is_had_in_each_way_after_each_other() {
+    fn polled(end: &mut End) -> Option<EndReason> {
+        match Pin::new(end).poll(&mut TaskContext::from_waker(Waker::noop())) {
+            Poll::Ready(ended) => Some(ended.reason),
+            Poll::Pending => None,
+        }
+    }
+
+    fn timed(end: &mut End) -> Option<EndReason> {
+        Some(end.wait_timeout(LONG)?.reason)
+    }
+
+    within_limit(|| {
+        let pool = Pool::with_threads(2);
+        let stopped = Some(EndReason::Stopped);
+        for stops_first in [true, false] {
+            let actor = pool.spawn(Mortal);
+            let (mut first, mut other, mut last) = (actor.end(), actor.end(), actor.end());
+            for end in [&mut first, &mut other, &mut last] {
+                assert_eq!(polled(end), None);
+            }
+            if stops_first {
+                actor.stop();
+                actor.end().wait();
+            }
+            let stopping = thread::spawn(move || actor.stop());
+            assert_eq!(timed(&mut first), stopped);
+            // Again, and in the other ways.
+            assert_eq!(timed(&mut first), stopped);
+            assert_eq!(
+                (polled(&mut first), polled(&mut first)),
+                (stopped.clone(), stopped.clone())
+            );
+            assert_eq!(first.wait().reason, EndReason::Stopped);
+            assert_eq!(polled(&mut other), stopped);
+            assert_eq!(
+                (timed(&mut other), timed(&mut other)),
+                (stopped.clone(), stopped.clone())
+            );
+            assert_eq!(other.wait().reason, EndReason::Stopped);
+            assert_eq!(last.wait().reason, EndReason::Stopped);
+            stopping.join().unwrap();
         }
     });
 }
