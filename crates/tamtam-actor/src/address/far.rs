@@ -2,13 +2,13 @@
 
 use core::marker::PhantomData;
 use core::task::Waker;
-use std::sync::Arc;
+use std::sync::{Arc, Weak};
 use std::time::Instant;
 
 use serde::Serialize;
 use tamtam_wait::{Source, TaskWait, or_undo};
 
-use super::recipient::Recipient;
+use super::recipient::{Recipient, WeakRecipient};
 use super::{Address, Way};
 use crate::cell::{AnyActor, AwaitedAnswer, Door, FarCell};
 use crate::error::{AskError, LinkFailure, TellError};
@@ -106,6 +106,21 @@ pub(super) fn wait_for<R>(
 struct Far<M> {
     hold: Arc<FarHold>,
     messages: PhantomData<fn(M)>,
+}
+
+/// The same as long as there are addresses of the actor.
+struct WeakFar<M> {
+    hold: Weak<FarHold>,
+    messages: PhantomData<fn(M)>,
+}
+
+impl<M: Serialize + 'static> WeakRecipient<M> for WeakFar<M> {
+    fn upgrade(&self) -> Option<Arc<dyn Recipient<M> + Send + Sync>> {
+        Some(Arc::new(Far {
+            hold: self.hold.upgrade()?,
+            messages: PhantomData,
+        }))
+    }
 }
 
 impl<M: Serialize + 'static> Address<M> {
@@ -266,6 +281,13 @@ impl<M: Serialize + 'static> Recipient<M> for Far<M> {
     fn outlet(&self) -> Arc<dyn Recipient<M> + Send + Sync> {
         Arc::new(Far {
             hold: Arc::clone(&self.hold),
+            messages: PhantomData,
+        })
+    }
+
+    fn downgrade(&self) -> Arc<dyn WeakRecipient<M> + Send + Sync> {
+        Arc::new(WeakFar {
+            hold: Arc::downgrade(&self.hold),
             messages: PhantomData,
         })
     }

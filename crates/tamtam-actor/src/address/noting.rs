@@ -1,13 +1,13 @@
 //! An address that notes who waits for an answer to each message, so that the asker can be told that there will be none while
 //! the message is in a handler that does not come back.
 
-use std::sync::Arc;
+use std::sync::{Arc, Weak};
 
 use tamtam_wait::Source;
 
-use super::recipient::{Counted, Held, Recipient};
+use super::recipient::{Counted, Held, Recipient, WeakRecipient};
 use super::{Address, Way};
-use crate::cell::{AnyActor, Door};
+use crate::cell::{AnyActor, Cell, Door};
 use crate::error::TellError;
 use crate::id::ActorId;
 #[cfg(feature = "serde")]
@@ -41,6 +41,15 @@ impl<M: Send + 'static> Address<M> {
         Address {
             way: Way::Through(Arc::new(Noting::<M, true>(cell))),
         }
+    }
+}
+
+/// Such a cell, as long as there are addresses of it.
+struct WeakNoting<M>(Weak<Cell<Envelope<M>>>);
+
+impl<M: Send + 'static> WeakRecipient<M> for WeakNoting<M> {
+    fn upgrade(&self) -> Option<Arc<dyn Recipient<M> + Send + Sync>> {
+        Some(Arc::new(Noting(Counted::upgraded(&self.0)?)))
     }
 }
 
@@ -103,6 +112,10 @@ impl<M: Send + 'static, const COUNTED: bool> Recipient<M> for Noting<M, COUNTED>
 
     fn outlet(&self) -> Arc<dyn Recipient<M> + Send + Sync> {
         Arc::new(Noting(self.0.uncounted()))
+    }
+
+    fn downgrade(&self) -> Arc<dyn WeakRecipient<M> + Send + Sync> {
+        Arc::new(WeakNoting(Arc::downgrade(&self.0.0)))
     }
 
     fn door(&self) -> Arc<dyn Door> {

@@ -1,7 +1,7 @@
 //! What an address leads to: a cell, or something that makes other messages for one.
 
 use core::mem::ManuallyDrop;
-use std::sync::Arc;
+use std::sync::{Arc, Weak};
 
 use tamtam_wait::{Source, or_undo};
 
@@ -54,9 +54,10 @@ impl<M> Counted<M> {
     }
 
     /// With one more address, unless there is none any more.
-    pub(super) fn another_if_any(cell: &Arc<Cell<M>>) -> Option<Self> {
+    pub(super) fn upgraded(cell: &Weak<Cell<M>>) -> Option<Self> {
+        let cell = cell.upgrade()?;
         // SAFETY: an address was counted just now, and not as the first one.
-        (cell.add_address_if_any()).then(|| unsafe { Counted::copy(cell) })
+        (cell.add_address_if_any()).then(|| unsafe { Counted::copy(&cell) })
     }
 
     /// # Safety
@@ -143,6 +144,8 @@ pub(crate) trait Recipient<M> {
     fn begin_wait(&self) -> Option<ThreadWait>;
     /// The same way, without an address.
     fn outlet(&self) -> Arc<dyn Recipient<M> + Send + Sync>;
+    /// The same way, by an address that does not count.
+    fn downgrade(&self) -> Arc<dyn WeakRecipient<M> + Send + Sync>;
     fn door(&self) -> Arc<dyn Door>;
     fn waits(&self) -> bool;
     fn level(&self) -> Option<Level>;
@@ -181,6 +184,21 @@ pub(crate) trait Recipient<M> {
     #[cfg(feature = "serde")]
     fn far_hold(&self) -> Option<&Arc<super::FarHold>> {
         None
+    }
+}
+
+/// The way of an address that does not count.
+pub(crate) trait WeakRecipient<M> {
+    /// The same way, by an address that counts, if there is another one that does.
+    fn upgrade(&self) -> Option<Arc<dyn Recipient<M> + Send + Sync>>;
+}
+
+/// A cell, as long as there are addresses of it.
+struct WeakHeld<M>(Weak<Cell<M>>);
+
+impl<M: Send + 'static> WeakRecipient<M> for WeakHeld<M> {
+    fn upgrade(&self) -> Option<Arc<dyn Recipient<M> + Send + Sync>> {
+        Some(Arc::new(Counted::upgraded(&self.0)?))
     }
 }
 
@@ -234,6 +252,10 @@ impl<M: Send + 'static, const COUNTED: bool> Recipient<M> for Held<M, COUNTED> {
         Arc::new(self.uncounted())
     }
 
+    fn downgrade(&self) -> Arc<dyn WeakRecipient<M> + Send + Sync> {
+        Arc::new(WeakHeld(Arc::downgrade(&self.0)))
+    }
+
     fn door(&self) -> Arc<dyn Door> {
         Arc::clone(&self.0) as Arc<dyn Door>
     }
@@ -278,6 +300,26 @@ impl<M: Send + 'static, const COUNTED: bool> Recipient<M> for Held<M, COUNTED> {
 pub(super) struct Mapped<M, F> {
     pub(super) inner: Arc<dyn Recipient<M> + Send + Sync>,
     pub(super) make: Arc<F>,
+}
+
+/// The same as long as there are addresses of the actor.
+struct WeakMapped<M, F> {
+    inner: Arc<dyn WeakRecipient<M> + Send + Sync>,
+    make: Arc<F>,
+}
+
+impl<N, M, F> WeakRecipient<N> for WeakMapped<M, F>
+where
+    N: 'static,
+    M: 'static,
+    F: Fn(N) -> M + Send + Sync + 'static,
+{
+    fn upgrade(&self) -> Option<Arc<dyn Recipient<N> + Send + Sync>> {
+        Some(Arc::new(Mapped {
+            inner: self.inner.upgrade()?,
+            make: Arc::clone(&self.make),
+        }))
+    }
 }
 
 impl<N, M, F> Recipient<N> for Mapped<M, F>
@@ -345,6 +387,13 @@ where
     fn outlet(&self) -> Arc<dyn Recipient<N> + Send + Sync> {
         Arc::new(Mapped {
             inner: self.inner.outlet(),
+            make: Arc::clone(&self.make),
+        })
+    }
+
+    fn downgrade(&self) -> Arc<dyn WeakRecipient<N> + Send + Sync> {
+        Arc::new(WeakMapped {
+            inner: self.inner.downgrade(),
             make: Arc::clone(&self.make),
         })
     }

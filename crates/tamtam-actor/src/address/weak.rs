@@ -3,7 +3,7 @@
 use core::fmt;
 use std::sync::{Arc, Weak};
 
-use super::recipient::{Counted, Recipient};
+use super::recipient::{Counted, WeakRecipient};
 use super::{Address, Way};
 use crate::cell::Cell;
 
@@ -31,14 +31,14 @@ pub struct WeakAddress<M> {
 
 enum WeakWay<M> {
     Here(Weak<Cell<M>>),
-    Through(Weak<dyn Recipient<M> + Send + Sync>),
+    Through(Arc<dyn WeakRecipient<M> + Send + Sync>),
 }
 
 impl<M> WeakAddress<M> {
     /// An address that counts, if there is another one that does.
     pub fn upgrade(&self) -> Option<Address<M>> {
         let way = match &self.way {
-            WeakWay::Here(cell) => Way::Here(Counted::another_if_any(&cell.upgrade()?)?),
+            WeakWay::Here(cell) => Way::Here(Counted::upgraded(cell)?),
             WeakWay::Through(recipient) => Way::Through(recipient.upgrade()?),
         };
         Some(Address { way })
@@ -50,7 +50,7 @@ impl<M> Clone for WeakAddress<M> {
         WeakAddress {
             way: match &self.way {
                 WeakWay::Here(cell) => WeakWay::Here(Weak::clone(cell)),
-                WeakWay::Through(recipient) => WeakWay::Through(Weak::clone(recipient)),
+                WeakWay::Through(recipient) => WeakWay::Through(Arc::clone(recipient)),
             },
         }
     }
@@ -63,12 +63,12 @@ impl<M> fmt::Debug for WeakAddress<M> {
 }
 
 impl<M> Address<M> {
-    /// An address that does not keep the actor from stopping.
+    /// An address that does not keep the actor from stopping. That of a [mapped](Address::map) one keeps the function.
     pub fn downgrade(&self) -> WeakAddress<M> {
         WeakAddress {
             way: match &self.way {
                 Way::Here(cell) => WeakWay::Here(Arc::downgrade(&cell.0)),
-                Way::Through(recipient) => WeakWay::Through(Arc::downgrade(recipient)),
+                Way::Through(recipient) => WeakWay::Through(recipient.downgrade()),
             },
         }
     }

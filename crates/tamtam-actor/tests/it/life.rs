@@ -3,9 +3,12 @@
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, mpsc};
 use std::thread;
+use std::time::Duration;
 
 use crate::support::{Answers, Hold, LONG, Log, Random, Soak, hold, until, within, within_limit};
-use tamtam_actor::{Actor, Address, AskError, Context, Pool, Reply, WeakAddress};
+use tamtam_actor::{
+    Actor, Address, AskError, Context, EndReason, Every, Pool, Registry, Reply, WeakAddress,
+};
 
 /// Writes down what happens to it, and says when it is over.
 struct Diarist {
@@ -403,6 +406,65 @@ fn a_question_that_comes_while_the_mailbox_is_emptied_is_not_forgotten() {
             // The address is alive, so nobody else comes to empty the mailbox.
             let asked = asked.into_inner();
             until(|| answered.load(Ordering::SeqCst) == asked);
+        }
+    });
+}
+
+/// It was dead from the beginning, for it knew one way to the actor, and no other address went that way.
+#[test]
+fn a_weak_address_of_each_kind_leads_to_the_actor_as_long_as_that_has_addresses() {
+    struct Own(Option<WeakAddress<Reply<u32>>>, Registry);
+
+    impl Actor for Own {
+        type Message = Reply<u32>;
+
+        fn started(&mut self, cx: &mut Context<Self>) {
+            self.0 = Some(cx.address().downgrade());
+            self.1.register("own", &cx.address()).unwrap();
+        }
+
+        fn handle(&mut self, reply: Reply<u32>, _: &mut Context<Self>) {
+            let weak = self.0.as_ref().unwrap();
+            reply.send(u32::from(weak.upgrade().is_some()));
+        }
+    }
+
+    within_limit(|| {
+        let pool = Pool::with_threads(2);
+        for is_replaceable in [false, true] {
+            let registry = Registry::new();
+            let own = registry.clone();
+            let birth = move |_: &mut Context<Own>| Own(None, own.clone());
+            let actor = if is_replaceable {
+                pool.spawner().replaceable().spawn_with(birth)
+            } else {
+                pool.spawn_with(birth)
+            };
+            assert_eq!(actor.ask(|reply| reply), Ok(1));
+            let found = registry.find::<Reply<u32>>("own").expect("it lives");
+            assert_eq!((found.id(), found.ask(|reply| reply)), (actor.id(), Ok(1)));
+
+            // Through one mapping, and through two.
+            let mapped = actor.map(|(reply, _): (Reply<u32>, u8)| reply);
+            let twice = mapped.map(|reply: Reply<u32>| (reply, 0));
+            let weak = [twice.downgrade(), twice.downgrade().clone()];
+            let timer = mapped.tell_every(Every::rate(Duration::from_millis(1)), || {
+                (Reply::to(drop), 0)
+            });
+            registry.register("mapped", &mapped).unwrap();
+            drop((mapped, twice));
+            for weak in &weak {
+                assert_eq!(weak.upgrade().unwrap().ask(|reply| reply), Ok(1));
+            }
+            assert!(registry.find::<(Reply<u32>, u8)>("mapped").is_ok());
+            assert!(timer.is_pending());
+
+            // They do not keep it from ending.
+            let end = actor.end();
+            drop((actor, found));
+            assert_eq!(end.wait().reason, EndReason::NoAddresses);
+            assert!(weak.iter().all(|weak| weak.upgrade().is_none()));
+            until(|| registry.names().is_empty());
         }
     });
 }
