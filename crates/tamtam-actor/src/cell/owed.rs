@@ -5,7 +5,7 @@
 //! in the handler itself. The first of them delivers it.
 
 use core::cell::RefCell;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, PoisonError, Weak};
 
 use super::{AtWork, System};
 use crate::error::AskError;
@@ -31,9 +31,26 @@ impl Drop for Owed {
     }
 }
 
+/// What an actor owes: kept by its mailbox, which delivers it though the panic does not come to its end.
+type OwedBy = (ActorId, Weak<Owed>);
+
+/// So many are noted before those are forgotten that were delivered.
+const UNSEARCHED: usize = 16;
+
 thread_local! {
     /// What the actors owe that are at work on this thread.
-    static OWED: RefCell<Vec<(ActorId, Arc<Owed>)>> = const { RefCell::new(Vec::new()) };
+    static OWED: RefCell<Vec<OwedBy>> = const { RefCell::new(Vec::new()) };
+}
+
+/// Notes one more. An actor that catches its own panics may go on for ever: so there are at most as many again as are not delivered.
+fn note(all: &mut Vec<OwedBy>, new: OwedBy) {
+    if all.len() >= UNSEARCHED && all.len() == all.capacity() {
+        all.retain(|(_, owed)| owed.strong_count() != 0);
+        let most = UNSEARCHED.max(2 * all.len());
+        all.shrink_to(most);
+        all.reserve_exact(most - all.len());
+    }
+    all.push(new);
 }
 
 /// A reply is dropped while this thread panics.
@@ -48,7 +65,8 @@ pub(crate) fn owe<'a>(news: impl FnOnce(AskError) + 'a) {
         return news(AskError::Unanswered);
     };
     let owed = Arc::new(Owed(Mutex::new(Some(news))));
-    let noted = OWED.try_with(|all| all.borrow_mut().push((place.id(), Arc::clone(&owed))));
+    let new = (place.id(), Arc::downgrade(&owed));
+    let noted = OWED.try_with(|all| note(&mut all.borrow_mut(), new));
     if noted.is_ok() {
         place.send(System::Settle(owed));
     }
@@ -63,11 +81,39 @@ pub(crate) fn settle(actor: ActorId, why: Option<AskError>) {
             .into_iter()
             .partition(|(owes, _)| *owes == actor);
         *all = others;
-        let own: Vec<(ActorId, Arc<Owed>)> = own;
+        let own: Vec<OwedBy> = own;
         own
     });
     let why = why.unwrap_or(AskError::Unanswered);
     for (_, owed) in own.into_iter().flatten() {
-        owed.deliver(why.clone());
+        if let Some(owed) = owed.upgrade() {
+            owed.deliver(why.clone());
+        }
+    }
+}
+
+#[cfg(all(test, not(tamtam_loom)))]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_was_delivered_is_forgotten_and_the_rest_is_kept() {
+        let mut all = Vec::new();
+        let (actor, other) = (ActorId::next(), ActorId::next());
+        let mut kept = Vec::new();
+        for number in 0..10_000 {
+            let owed = Arc::new(Owed(Mutex::new(None)));
+            note(&mut all, (actor, Arc::downgrade(&owed)));
+            if number < 20 {
+                kept.push(owed);
+            }
+        }
+        note(&mut all, (other, Weak::new()));
+        assert!(all.capacity() <= 4 * kept.len(), "{}", all.capacity());
+        let is_kept = |owed: &Arc<Owed>| {
+            all.iter()
+                .any(|(_, noted)| noted.ptr_eq(&Arc::downgrade(owed)))
+        };
+        assert!(kept.iter().all(is_kept));
     }
 }
