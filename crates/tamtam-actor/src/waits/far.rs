@@ -119,7 +119,8 @@ impl Graph {
     /// Follows all waits of an actor.
     fn follow(&self, from: ActorId, wait: Option<u64>) -> Reached {
         let mut reached = Reached::default();
-        let mut seen = vec![from];
+        let mut seen = ActorTable::new();
+        seen.insert(from, ());
         let mut left = vec![(from, vec![from])];
         while let Some((actor, way)) = left.pop() {
             for edge in self.edges.get(&actor).into_iter().flatten() {
@@ -130,8 +131,7 @@ impl Graph {
                     reached.origin = Some(way.clone());
                 } else if let Some(far) = find(edge.to) {
                     reached.far.push((far, way.clone()));
-                } else if !seen.contains(&edge.to) {
-                    seen.push(edge.to);
+                } else if seen.insert(edge.to, ()).is_none() {
                     let mut further = way.clone();
                     further.push(edge.to);
                     left.push((edge.to, further));

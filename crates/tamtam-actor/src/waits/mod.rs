@@ -245,7 +245,9 @@ impl Graph {
         if first.to == waiting.actor {
             return Some(Self::closed(actors, numbers));
         }
-        let mut seen = vec![waiting.actor, first.to];
+        let mut seen = ActorTable::new();
+        seen.insert(waiting.actor, ());
+        seen.insert(first.to, ());
         let mut way = vec![(first.to, 0)];
         actors.push(first.to);
         while let Some((actor, next)) = way.last_mut() {
@@ -257,8 +259,7 @@ impl Graph {
                     numbers.push(edge.number);
                     return Some(Self::closed(actors, numbers));
                 }
-                Some(edge) if !seen.contains(&edge.to) => {
-                    seen.push(edge.to);
+                Some(edge) if seen.insert(edge.to, ()).is_none() => {
                     numbers.push(edge.number);
                     actors.push(edge.to);
                     way.push((edge.to, 0));

@@ -5,10 +5,10 @@ use std::sync::mpsc;
 use std::thread;
 use std::time::{Duration, Instant};
 
-use crate::support::{Gate, Hold, LONG, SHORT, block_on, hold, within_limit};
+use crate::support::{Gate, Hold, LONG, SHORT, block_on, hold, within, within_limit};
 use tamtam_actor::{
-    Actor, ActorId, Address, AskError, Context, EndReason, Frame, Here, Overflow, Pool, Refusal,
-    Reply, TellError, Worker,
+    Actor, ActorId, Address, AskError, Budget, Context, EndReason, Frame, Here, Overflow, Pool,
+    Refusal, Reply, TellError, Worker,
 };
 
 enum Step {
@@ -370,5 +370,49 @@ fn who_would_wait_for_ever_for_an_end_panics_instead() {
         let end = here.end();
         drop(frame);
         assert_eq!(end.wait().reason, EndReason::Stopped);
+    });
+}
+
+/// Each wait was looked up in all that had been seen, for each of those before it: 16 seconds for such a row.
+#[test]
+fn a_long_row_of_actors_that_wait_for_each_other_takes_no_time_to_search() {
+    struct Link {
+        before: Option<Address<Reply<u32>>>,
+        kept: Vec<Reply<u32>>,
+    }
+
+    impl Actor for Link {
+        type Message = Reply<u32>;
+
+        fn handle(&mut self, reply: Reply<u32>, cx: &mut Context<Self>) {
+            let Some(before) = &self.before else {
+                return self.kept.push(reply);
+            };
+            let answer = before.ask_async(|reply| reply);
+            cx.hold(answer, move |_, answer, _| reply.send(answer.unwrap_or(0)));
+        }
+    }
+
+    within(LONG, || {
+        const ROW: usize = 2_000;
+
+        let mut frame = Frame::new();
+        let link = |before| Link {
+            before,
+            kept: Vec::new(),
+        };
+        let mut last = frame.spawn(link(None));
+        let mut answers = Vec::new();
+        for _ in 0..ROW {
+            let next = frame.spawn(link(Some(last.clone())));
+            answers.push(next.ask_async(|reply| reply));
+            last = next;
+            frame.pump(Budget::unlimited());
+        }
+        // None of them is in a circle.
+        let mut cx = std::task::Context::from_waker(std::task::Waker::noop());
+        for answer in &mut answers {
+            assert!(std::pin::Pin::new(answer).poll(&mut cx).is_pending());
+        }
     });
 }
