@@ -564,6 +564,25 @@ impl<M: Send + 'static> Limited<M> {
         }
     }
 
+    /// As `settle`, for a message that has no place. Its sender may have been called because there is room: if it uses none, another one is.
+    fn settle_freely(&self, letter: Letter<M>) -> Settled<M> {
+        let settled = or_undo(
+            || self.settle(letter, RoomHeld::None),
+            || self.pass_room_on(),
+        );
+        if let Settled::Replaced(_) | Settled::Back(..) = settled {
+            self.pass_room_on();
+        }
+        settled
+    }
+
+    /// Calls another sender if there is room.
+    fn pass_room_on(&self) {
+        if self.refuses() && self.has_room() {
+            self.tell_of_room();
+        }
+    }
+
     fn settle_in_place(&self, letter: Letter<M>) -> Pushed<M> {
         let settled = or_undo(|| self.settle(letter, RoomHeld::Kept), || self.release());
         if let Settled::Replaced(_) | Settled::Back(..) = settled {
@@ -620,7 +639,7 @@ impl<M: Send + 'static> LimitedMailbox<M> for Limited<M> {
     }
 
     fn push(&self, message: M) -> Pushed<M> {
-        self.settle(self.label(message), RoomHeld::None).into()
+        self.settle_freely(self.label(message)).into()
     }
 
     fn push_above(&self, message: M, mute: Option<Mute>) -> Pushed<M> {
@@ -643,7 +662,7 @@ impl<M: Send + 'static> LimitedMailbox<M> for Limited<M> {
                     .take()
                     .map(|letter| Pushed::Full(letter.into_message()));
             }
-            match self.settle(letter.take()?, RoomHeld::None) {
+            match self.settle_freely(letter.take()?) {
                 Settled::Full(refused) => {
                     letter = Some(refused);
                     None
@@ -809,6 +828,46 @@ mod tests {
         let is_in = sender(&limited, 7);
         limited.release();
         assert_eq!(is_in.recv_timeout(LONG), Ok(true));
+    }
+
+    /// It was called for the room, and needed none: the others slept on beside it.
+    #[test]
+    fn a_sender_that_waits_and_needs_no_room_in_the_end_calls_another_one() {
+        let mut labels = Labels::default();
+        labels.set_key(|message: &u32| message % 10);
+        let limited = Arc::new(Limited::new(2, Overflow::Wait, Some(Sorting::by(labels))));
+        for number in [1, 2] {
+            assert!(matches!(limited.push(number), Pushed::In(_)));
+        }
+        // Senders are called in the order in which they came; and each call comes as room does.
+        let (told, is_through) = mpsc::channel();
+        let senders: Vec<_> = [3, 13, 4]
+            .into_iter()
+            .map(|message| {
+                let (limited, told) = (Arc::clone(&limited), told.clone());
+                let sender = thread::spawn(move || {
+                    let pushed = limited.push_waiting(message, None, &|| false);
+                    told.send((message, matches!(pushed, Pushed::InsteadOf(..))))
+                        .unwrap();
+                });
+                // Long enough for it to sleep; if it is late it finds the room by itself.
+                thread::sleep(Duration::from_millis(50));
+                sender
+            })
+            .collect();
+        // The first one has the room of 1, the second one takes the first one's place, and the third one has the room of 2.
+        for _ in 0..2 {
+            assert!(limited.pop().is_some());
+        }
+        let mut through: Vec<_> = (0..3)
+            .map(|_| is_through.recv_timeout(LONG).unwrap())
+            .collect();
+        through.sort_unstable();
+        assert_eq!(through[2].0, 13);
+        assert_eq!(through.iter().filter(|(_, replaces)| *replaces).count(), 1);
+        senders
+            .into_iter()
+            .for_each(|sender| sender.join().unwrap());
     }
 
     #[test]
