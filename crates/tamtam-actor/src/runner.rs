@@ -421,9 +421,14 @@ impl<A: Actor> ActorRunner<A> {
             Popped::Message(taking) => NextLook::Message(taking),
             // Perhaps for what comes before messages.
             Popped::Woken => NextLook::Woken,
-            Popped::Empty if is_last && context.awaits_nothing() => {
-                context.here().note_last();
-                NextLook::Over(Turn::Stop)
+            Popped::Empty if is_last => {
+                if context.awaits_nothing() {
+                    context.here().note_last();
+                    return NextLook::Over(Turn::Stop);
+                }
+                // No message will come, and what it awaits may never: so its home has to tell it that it closes.
+                context.here().to_arc().be_told_of_close();
+                NextLook::Over(Turn::Done)
             }
             Popped::Empty => NextLook::Over(Turn::Done),
         }

@@ -7,12 +7,13 @@ use core::pin::pin;
 use core::task::{Context as TaskContext, Poll, Waker};
 use std::collections::VecDeque;
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
 use std::thread::{self, ThreadId};
 use std::time::Duration;
 
 use crate::actor::Actor;
-use crate::address::{Address, WeakAddress};
+use crate::address::Address;
+use crate::cell::{AnyActor, System};
 use crate::context::{Context, Here};
 use crate::error::AskError;
 use crate::reply::Reply;
@@ -58,8 +59,8 @@ pub struct Stepper {
     choice: RefCell<Choice>,
     /// What was chosen so far, of how many.
     path: RefCell<Vec<(usize, usize)>>,
-    /// How to stop those who live here.
-    residents: RefCell<Vec<Box<dyn Fn()>>>,
+    /// Those who live here, and some who have ended.
+    residents: RefCell<Residents>,
     steps: Cell<usize>,
     thread: PhantomData<*const ()>,
 }
@@ -82,6 +83,32 @@ struct SteppedStage {
 struct SteppedTasks {
     tasks: VecDeque<Task>,
     closed: bool,
+}
+
+/// The actors of a stepper, to be stopped with it.
+#[derive(Default)]
+struct Residents {
+    all: Vec<Weak<dyn AnyActor>>,
+    /// When there are more, those that have ended are forgotten.
+    most: usize,
+}
+
+/// So many residents are kept before those are forgotten that have ended.
+const UNSEARCHED: usize = 64;
+
+impl Residents {
+    fn add(&mut self, actor: &Arc<dyn AnyActor>) {
+        if self.all.len() >= self.most {
+            let lives = |actor: &Weak<dyn AnyActor>| {
+                actor
+                    .upgrade()
+                    .is_some_and(|actor| !actor.life().has_ended())
+            };
+            self.all.retain(lives);
+            self.most = UNSEARCHED.max(2 * self.all.len());
+        }
+        self.all.push(Arc::downgrade(actor));
+    }
 }
 
 impl SteppedStage {
@@ -162,7 +189,7 @@ impl Stepper {
             }),
             choice: RefCell::new(choice),
             path: RefCell::new(Vec::new()),
-            residents: RefCell::new(Vec::new()),
+            residents: RefCell::default(),
             steps: Cell::new(0),
             thread: PhantomData,
         }
@@ -366,14 +393,7 @@ impl Stepper {
     }
 
     fn settle<M: Send + 'static>(&self, address: Address<M>) -> Address<M> {
-        let weak: WeakAddress<M> = address.downgrade();
-        let mut residents = self.residents.borrow_mut();
-        residents.push(Box::new(move || {
-            if let Some(address) = weak.upgrade() {
-                address.stop();
-            }
-        }));
-        drop(residents);
+        self.residents.borrow_mut().add(&address.place());
         address
     }
 
@@ -425,8 +445,13 @@ impl Choice {
 
 impl Drop for Stepper {
     fn drop(&mut self) {
-        for stop in self.residents.take() {
-            stop();
+        // By itself, and not by an address: it may have none, and live by a future that it awaits.
+        for resident in self.residents.take().all {
+            if let Some(resident) = resident.upgrade()
+                && !resident.life().has_ended()
+            {
+                resident.send(System::Stop);
+            }
         }
         // Each of them has its last turn, and what their ends lead to.
         loop {

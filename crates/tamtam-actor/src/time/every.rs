@@ -48,7 +48,7 @@ impl Every {
 
     /// With a fixed pause from the end of the one turn to the beginning of the next.
     ///
-    /// Nothing is ever missed; it drifts by what each turn takes and by how late it begins.
+    /// Nothing is ever missed; it drifts by what each turn takes and by how late it begins. Zero counts as a millisecond.
     pub const fn delay(pause: Duration) -> Self {
         Every {
             kind: EveryKind::Delay(pause),
@@ -74,6 +74,7 @@ impl Rhythm {
     pub(crate) fn new(every: Every, now: Instant) -> Self {
         let kind = match every.kind {
             EveryKind::Rate(Duration::ZERO) => EveryKind::Rate(TICK),
+            EveryKind::Delay(Duration::ZERO) => EveryKind::Delay(TICK),
             kind => kind,
         };
         let (EveryKind::Rate(pause) | EveryKind::Delay(pause)) = kind;
@@ -151,6 +152,12 @@ mod tests {
         let mut rhythm = Rhythm::new(Every::delay(Duration::MAX).starting_in(SECOND), start);
         assert_eq!(rhythm.planned(), Some(start + SECOND));
         assert_eq!((rhythm.plan(start), rhythm.planned()), (0, None));
+        let mut rhythm = Rhythm::new(Every::delay(Duration::ZERO), start);
+        assert_eq!(
+            (rhythm.planned(), rhythm.plan(start)),
+            (Some(start + TICK), 0)
+        );
+        assert_eq!(rhythm.planned(), Some(start + TICK));
         let mut rhythm = Rhythm::new(Every::rate(Duration::ZERO), start);
         assert_eq!(rhythm.plan(start + 10 * TICK), 9);
         let mut rhythm = Rhythm::new(Every::rate(Duration::from_nanos(1)), start);

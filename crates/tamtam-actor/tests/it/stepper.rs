@@ -8,7 +8,7 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use crate::support::within_limit;
-use tamtam_actor::{Actor, Address, AskError, Context, Every, Reply, Stepper};
+use tamtam_actor::{Actor, Address, AskError, Context, Every, Pool, Reply, Stepper};
 
 /// Actors of these names, each of which says its own when it gets a message.
 fn named(stepper: &Stepper, names: &str) -> (Vec<Address<()>>, mpsc::Receiver<char>) {
@@ -333,4 +333,72 @@ fn the_steps_of_an_advance_are_counted_before_between_and_after_timers() {
         actor.tell_after(Duration::from_secs(seconds), ());
     }
     assert_eq!(stepper.advance(Duration::from_secs(3)), first + second);
+}
+
+/// It was found by its address alone, and never dropped.
+#[test]
+fn an_actor_that_lives_by_what_it_awaits_ends_with_its_home() {
+    struct Awaits(mpsc::Sender<&'static str>);
+
+    impl Actor for Awaits {
+        type Message = ();
+
+        fn started(&mut self, cx: &mut Context<Self>) {
+            cx.pipe(std::future::pending::<()>(), |_, (), _| {});
+        }
+
+        fn handle(&mut self, (): (), _: &mut Context<Self>) {}
+
+        fn stopped(&mut self, _: &mut Context<Self>) {
+            self.0.send("stopped").unwrap();
+        }
+    }
+
+    impl Drop for Awaits {
+        fn drop(&mut self) {
+            self.0.send("dropped").unwrap();
+        }
+    }
+
+    within_limit(|| {
+        let (sender, said) = mpsc::channel();
+        let stepper = Stepper::new();
+        drop(stepper.spawn(Awaits(sender.clone())));
+        stepper.run();
+        drop(stepper);
+        assert_eq!(said.try_recv(), Ok("stopped"));
+        assert_eq!(said.try_recv(), Ok("dropped"));
+
+        let pool = Pool::with_threads(1);
+        drop(pool.spawn(Awaits(sender)));
+        pool.wait_idle().unwrap();
+        drop(pool);
+        assert_eq!(said.try_recv(), Ok("dropped"));
+    });
+}
+
+#[test]
+fn time_passes_though_a_timer_has_no_pause() {
+    struct Restless(mpsc::Sender<()>);
+
+    impl Actor for Restless {
+        type Message = ();
+
+        fn started(&mut self, cx: &mut Context<Self>) {
+            cx.every(Every::delay(Duration::ZERO), |this, _| {
+                this.0.send(()).unwrap()
+            });
+        }
+
+        fn handle(&mut self, (): (), _: &mut Context<Self>) {}
+    }
+
+    within_limit(|| {
+        let (sender, rung) = mpsc::channel();
+        let stepper = Stepper::new();
+        let _restless = stepper.spawn(Restless(sender));
+        stepper.run();
+        stepper.advance(Duration::from_millis(5));
+        assert_eq!(rung.try_iter().count(), 5);
+    });
 }
