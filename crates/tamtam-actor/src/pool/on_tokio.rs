@@ -6,10 +6,10 @@
 use core::cell::Cell;
 use core::pin::Pin;
 use core::task::{Context, Poll, Waker};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
+use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError, Weak};
 
-use tamtam_wait::seam::atomic::{AtomicBool, Ordering};
 use tokio::runtime::Handle;
+use tokio::task::AbortHandle;
 
 use super::{Pool, Threads};
 use crate::observe::{HomeKind, HomeSnapshot, Ledger, Observe, WatchedHome, watch};
@@ -63,8 +63,8 @@ pub(super) struct OnTokio {
     ledger: Option<Arc<Ledger>>,
     /// Who is to be told when the runtime ends.
     remembered: Arc<Remembered>,
-    /// There is a subscriber that will hear of it.
-    is_waited_for: AtomicBool,
+    /// The task that will hear of it.
+    witness: OnceLock<AbortHandle>,
     spares: Arc<Spares>,
 }
 
@@ -190,10 +190,14 @@ impl Spares {
 impl Drop for OnTokio {
     fn drop(&mut self) {
         self.spares.close();
+        if let Some(witness) = self.witness.get() {
+            // There is no actor left that it could tell.
+            witness.abort();
+        }
     }
 }
 
-/// A task that does nothing, until the runtime ends and drops it.
+/// A task that does nothing, until it is dropped: when the runtime ends, or the pool with its actors has gone.
 struct Witness(Arc<Remembered>);
 
 impl Drop for Witness {
@@ -209,7 +213,7 @@ impl OnTokio {
             runtime,
             ledger,
             remembered: Arc::new(Remembered::new()),
-            is_waited_for: AtomicBool::new(false),
+            witness: OnceLock::new(),
             spares: Arc::default(),
         });
         if tokio.ledger.is_some() {
@@ -280,13 +284,14 @@ impl Home for OnTokio {
 
     fn remember(&self, place: Weak<dyn AtClose>) {
         self.remembered.add(place);
-        if !self.is_waited_for.swap(true, Ordering::Relaxed) {
+        self.witness.get_or_init(|| {
             let witness = Witness(Arc::clone(&self.remembered));
-            drop(self.runtime.spawn(async move {
+            let task = self.runtime.spawn(async move {
                 let _witness = witness;
                 core::future::pending::<()>().await;
-            }));
-        }
+            });
+            task.abort_handle()
+        });
     }
 
     fn schedule_again(&self, task: Task) {

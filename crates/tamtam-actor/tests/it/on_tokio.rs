@@ -565,3 +565,19 @@ fn tasks_are_kept_for_other_turns_and_not_for_ever() {
         until(|| alive() == 0);
     });
 }
+
+/// One for each pool was left, until the runtime ended.
+#[test]
+fn a_pool_and_its_actors_leave_no_task_behind() {
+    within_limit(|| {
+        let runtime = runtime(1);
+        for _ in 0..100 {
+            let pool = Pool::on_tokio(runtime.handle());
+            let actor = pool.spawn_fn(|_: u32, _| {});
+            let end = actor.end();
+            drop((actor, pool));
+            assert_eq!(end.wait().reason, EndReason::NoAddresses);
+        }
+        until(|| runtime.metrics().num_alive_tasks() == 0);
+    });
+}
