@@ -31,7 +31,7 @@ use crate::time::Time;
 
 pub use idle::{WaitIdle, WaitIdleError};
 pub use shutdown::Shutdown;
-use thread::Shared;
+use thread::{MOST_THREADS, Shared};
 
 /// A few threads on which many actors run: thousands, or millions.
 ///
@@ -255,7 +255,7 @@ pub struct PoolBuilder {
 }
 
 impl PoolBuilder {
-    /// How many threads; at least one. Otherwise one for each core that this process may use.
+    /// How many threads; at least one, and at most 65,536. Otherwise one for each core that this process may use.
     pub fn threads(mut self, threads: usize) -> Self {
         self.threads = Some(threads.max(1));
         self
@@ -299,7 +299,7 @@ impl PoolBuilder {
     }
 
     /// How many threads may stand in at once for threads whose handlers wait for an actor, by [`Address::ask`] and others.
-    /// Otherwise it is 256, or 16 for each thread of the pool, if that is more. They are started when they are needed.
+    /// Otherwise it is 256, or 16 for each thread of the pool, if that is more; and 65,536 at most. They are started when they are needed.
     ///
     /// When all are at work and the last thread that is left would wait, too, for an actor that is due for a turn, its
     /// handler gets [`AskError::NoThread`](crate::AskError::NoThread) instead: no thread would be left to answer it.
@@ -328,7 +328,7 @@ impl PoolBuilder {
     ///
     /// # Errors
     ///
-    /// If the system does not start so many threads, or if the name contains a zero byte.
+    /// If the system does not start so many threads, or they are more than there may be, or if the name contains a zero byte.
     pub fn build(self) -> io::Result<Pool> {
         if self.name.contains('\0') {
             let why = "the name of a thread may not contain a zero byte";
@@ -337,6 +337,10 @@ impl PoolBuilder {
         let threads = self.threads.unwrap_or_else(|| {
             std::thread::available_parallelism().map_or(1, std::num::NonZero::get)
         });
+        if threads > MOST_THREADS {
+            let why = "a pool has 65,536 threads at most";
+            return Err(io::Error::new(io::ErrorKind::InvalidInput, why));
+        }
         Ok(Pool {
             threads: Threads::Own(Shared::start(threads, self.name, self.time, |shared| {
                 shared.limits = self.limits;

@@ -54,6 +54,9 @@ use stand_in::PoolThreads;
 /// that is more.
 const STAND_INS: usize = if cfg!(tamtam_loom) { 0 } else { 256 };
 const STAND_INS_OF_EACH: usize = if cfg!(tamtam_loom) { 0 } else { 16 };
+/// So many threads a pool may have, and so many may stand in for them: far more than systems start.
+pub(super) const MOST_THREADS: usize = 1 << 16;
+
 /// What all threads of a pool have in common.
 pub(crate) struct Shared {
     desks: Desks,
@@ -158,9 +161,9 @@ impl Shared {
         shared
     }
 
-    /// So many threads may stand in at once.
+    /// So many threads may stand in at once, at most [`MOST_THREADS`].
     pub(super) fn allow_stand_ins(&mut self, most: usize) {
-        let rings = self.desks.allow_spare(most);
+        let rings = self.desks.allow_spare(most.min(MOST_THREADS));
         self.people.lock().free_rings = rings.rev().collect();
     }
 

@@ -8,7 +8,7 @@ use std::time::Duration;
 
 use crate::support::{LONG, hold, panic_on_purpose, until, within_limit};
 use tamtam_actor::{
-    Actor, Address, Budget, Context, EndReason, Frame, Overflow, Pool, Restart, Time, Worker,
+    Actor, Address, Budget, Context, EndReason, Frame, Overflow, Pool, Reply, Restart, Time, Worker,
 };
 
 /// What happens soon does so by then; without the wake-up that it is about it would never.
@@ -443,4 +443,22 @@ fn the_end_of_an_idle_actor_that_may_block_is_told_when_its_pool_ends() {
         let ended = end.wait_timeout(LONG).expect("it is told");
         assert_eq!(ended.reason, EndReason::HomeEnded);
     });
+}
+
+/// It panicked, or the process was aborted for want of memory.
+#[test]
+fn a_pool_with_more_threads_than_there_may_be_is_an_error_and_stand_ins_are_capped() {
+    for threads in [65_537, usize::MAX] {
+        let refused = Pool::builder().threads(threads).build();
+        assert_eq!(
+            refused.unwrap_err().kind(),
+            std::io::ErrorKind::InvalidInput
+        );
+    }
+    for most in [u32::MAX as usize, usize::MAX] {
+        let pool = Pool::builder().threads(1).stand_ins(most).build().unwrap();
+        let echo = pool.spawn_fn(|reply: Reply<u32>, _| reply.send(1));
+        let asker = pool.spawn_fn(move |reply: Reply<_>, _| reply.send(echo.ask(|reply| reply)));
+        assert_eq!(asker.ask(|reply| reply), Ok(Ok(1)));
+    }
 }
