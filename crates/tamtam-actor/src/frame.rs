@@ -149,7 +149,7 @@ impl Frame {
     /// Says what is called when mail comes to an idle frame, in place of what was said before.
     ///
     /// It is called once, on the thread that sends, and not again before the next pump has left nothing; at once, if
-    /// mail is there already. It is meant to wake a loop that sleeps: by an `EventLoopProxy` of winit, a
+    /// mail is there already. For what a timer sends it is a thread that is there for such calls: other timers do not wait for it. It is meant to wake a loop that sleeps: by an `EventLoopProxy` of winit, a
     /// `request_repaint` of egui, a `PushEvent` of SDL. It should do no more than that, and must not pump.
     ///
     /// A panic in it ends there.

@@ -41,7 +41,7 @@ use crate::task::{
     leave_turns,
 };
 
-use crate::time::{Time, vigil};
+use crate::time::{Time, elsewhere, vigil};
 
 pub(crate) use pump::Allowed;
 use roster::Roster;
@@ -362,8 +362,10 @@ impl Line {
             call.clone().filter(|_| is_ready)
         };
         if let Some(call) = call {
-            // With it goes perhaps the last of it.
-            contain(move || call());
+            // It is the user's: for what a timer has sent it is not called on the clock's thread. With it goes perhaps the last of it.
+            elsewhere(call, |call| {
+                contain(move || call());
+            });
         }
     }
 

@@ -3,11 +3,13 @@
 use std::cell::{Cell, RefCell};
 use std::rc::Rc;
 use std::sync::atomic::{AtomicUsize, Ordering};
-use std::sync::{Arc, OnceLock, mpsc};
+use std::sync::{Arc, Mutex, OnceLock, mpsc};
 use std::thread;
 use std::time::{Duration, Instant};
 
-use crate::support::{Answers, Drops, LONG, SHORT, Soak, panic_on_purpose, within, within_limit};
+use crate::support::{
+    Answers, Drops, Hold, LONG, SHORT, Soak, hold, panic_on_purpose, within, within_limit,
+};
 use tamtam_actor::{
     Actor, Address, AskError, Budget, Context, Frame, FrameHandle, Overflow, Pool, Reply, Spawner,
 };
@@ -532,4 +534,27 @@ fn an_actor_of_a_frame_keeps_its_turn_however_long_a_message_takes() {
     actors[1].tell(()).unwrap();
     frame.pump(Budget::unlimited());
     assert_eq!(*seen.borrow(), "a".repeat(100) + "b");
+}
+
+/// It kept all timers of the process meanwhile.
+#[test]
+fn a_hook_that_takes_long_does_not_keep_the_timers_of_others() {
+    within_limit(|| {
+        let frame = Frame::new();
+        let slow = frame.spawn_fn(|_: u32, _| {});
+        let (wait, gate) = hold();
+        let wait = Mutex::new(Some(wait));
+        frame.on_mail(move || {
+            let wait = wait.lock().unwrap().take();
+            wait.into_iter().for_each(Hold::wait);
+        });
+        slow.tell_after(Duration::from_millis(1), 1);
+        gate.until_entered();
+        let (sender, told) = mpsc::channel();
+        let pool = Pool::with_threads(1);
+        let other = pool.spawn_fn(move |number: u32, _| sender.send(number).unwrap());
+        other.tell_after(Duration::from_millis(1), 2);
+        assert_eq!(told.recv_timeout(LONG / 2), Ok(2));
+        gate.open();
+    });
 }
