@@ -12,48 +12,88 @@ const IDLE: Duration = Duration::from_secs(30 * 60);
 /// So many sessions are known at most; the one that was unused for longest makes room.
 const MOST_SESSIONS: usize = 10_000;
 
+/// So many bytes of a name and its password are kept at most: 10 MiB of all sessions together.
+const MOST_BYTES: usize = 1 << 10;
+
+/// How often sessions that are not used any more are looked for, at most.
+const SWEEP_PAUSE: Duration = Duration::from_secs(60);
+
 /// The sessions that have logged in.
 #[derive(Default)]
-pub(crate) struct Sessions(Mutex<HashMap<String, Session>>);
+pub(crate) struct Sessions(Mutex<KnownSessions>);
+
+#[derive(Default)]
+struct KnownSessions {
+    sessions: HashMap<String, Session>,
+    /// When those that have ended were last dropped.
+    swept: Option<Instant>,
+}
 
 struct Session {
-    credentials: (String, String),
+    credentials: (Box<str>, Box<str>),
     used: Instant,
 }
 
+impl Session {
+    fn has_ended(&self, now: Instant) -> bool {
+        now.saturating_duration_since(self.used) > IDLE
+    }
+}
+
 impl Sessions {
-    /// Begins a session, and gives its name, which no one can guess.
-    pub(crate) fn begin(&self, credentials: (String, String)) -> String {
+    /// Begins a session, and gives its name, which no one can guess; nothing if its name and password have more bytes than are kept.
+    pub(crate) fn begin(&self, credentials: (String, String)) -> Option<String> {
+        self.begin_at(credentials, Instant::now())
+    }
+
+    fn begin_at(&self, credentials: (String, String), now: Instant) -> Option<String> {
+        if credentials.0.len() + credentials.1.len() > MOST_BYTES {
+            return None;
+        }
+        // The room that a text has beyond its bytes is not kept.
+        let (user, password) = credentials;
+        let credentials = (user.into_boxed_str(), password.into_boxed_str());
         let name = Uuid::new_v4().hyphenated().to_string().to_uppercase();
-        let mut sessions = self.lock();
+        let mut known = self.lock();
+        let is_swept = |swept: Instant| now.saturating_duration_since(swept) < SWEEP_PAUSE;
+        if !known.swept.is_some_and(is_swept) {
+            known.sessions.retain(|_, session| !session.has_ended(now));
+            known.swept = Some(now);
+        }
+        let sessions = &mut known.sessions;
         if sessions.len() >= MOST_SESSIONS {
             let oldest = sessions.iter().min_by_key(|(_, session)| session.used);
             if let Some(oldest) = oldest.map(|(name, _)| name.clone()) {
                 sessions.remove(&oldest);
             }
         }
-        let used = Instant::now();
-        sessions.insert(name.clone(), Session { credentials, used });
-        name
+        let session = Session {
+            credentials,
+            used: now,
+        };
+        sessions.insert(name.clone(), session);
+        Some(name)
     }
 
     /// Who has begun this session.
     pub(crate) fn find(&self, name: &str) -> Option<(String, String)> {
-        let mut sessions = self.lock();
+        let now = Instant::now();
+        let sessions = &mut self.lock().sessions;
         let session = sessions.get_mut(name)?;
-        if session.used.elapsed() > IDLE {
+        if session.has_ended(now) {
             sessions.remove(name);
             return None;
         }
-        session.used = Instant::now();
-        Some(session.credentials.clone())
+        session.used = now;
+        let (user, password) = &session.credentials;
+        Some((user.to_string(), password.to_string()))
     }
 
     pub(crate) fn end(&self, name: &str) {
-        self.lock().remove(name);
+        self.lock().sessions.remove(name);
     }
 
-    fn lock(&self) -> MutexGuard<'_, HashMap<String, Session>> {
+    fn lock(&self) -> MutexGuard<'_, KnownSessions> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
@@ -61,6 +101,41 @@ impl Sessions {
 /// Without what is secret.
 impl std::fmt::Debug for Sessions {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        write!(f, "Sessions({})", self.lock().len())
+        write!(f, "Sessions({})", self.lock().sessions.len())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn credentials(bytes: usize) -> (String, String) {
+        ("ada".to_owned(), "p".repeat(bytes - 3))
+    }
+
+    #[test]
+    fn a_session_keeps_no_more_than_a_bound_of_bytes() {
+        let sessions = Sessions::default();
+        assert!(sessions.begin(credentials(MOST_BYTES + 1)).is_none());
+        let name = sessions.begin(credentials(MOST_BYTES)).unwrap();
+        assert_eq!(sessions.find(&name), Some(credentials(MOST_BYTES)));
+        assert_eq!(sessions.lock().sessions.len(), 1);
+    }
+
+    #[test]
+    fn sessions_that_are_not_used_any_more_go_when_others_begin() {
+        let sessions = Sessions::default();
+        let begun = Instant::now();
+        for _ in 0..3 {
+            sessions.begin_at(credentials(10), begun).unwrap();
+        }
+        let later = begun + IDLE;
+        sessions.begin_at(credentials(10), later).unwrap();
+        assert_eq!(sessions.lock().sessions.len(), 4);
+        // Not with each that begins: to look at all of them costs more than that.
+        for (after, left) in [(SWEEP_PAUSE / 2, 5), (SWEEP_PAUSE, 3)] {
+            sessions.begin_at(credentials(10), later + after).unwrap();
+            assert_eq!(sessions.lock().sessions.len(), left);
+        }
     }
 }

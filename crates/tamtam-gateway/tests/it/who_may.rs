@@ -1,5 +1,7 @@
 //! Code of the user that panics where it is asked who may, or writes an answer: a fault, which tells nothing of it.
 
+use base64::Engine;
+use base64::engine::general_purpose::STANDARD;
 use serde::{Serialize, Serializer};
 use serde_json::json;
 use tamtam_actor::Pool;
@@ -7,7 +9,7 @@ use tamtam_gateway::{Caller, Fault, Gateway, LinkRoot, Method, Service};
 
 use crate::amf::{amf3_in, flex, in_amf3, packet, send};
 use crate::push::{Market, Socket};
-use crate::world::{Running, run};
+use crate::world::{Running, kit, run};
 
 const SECRET: &str = "the secret of the house";
 
@@ -119,6 +121,23 @@ fn a_login_that_no_check_would_let_call_anything_is_refused() {
             let calls = vec![("null", vec![in_amf3(login)].into())];
             let answer = send(&server, &packet(tamtam_amf::packet::Version::Amf3, calls)).await;
             assert_eq!(answer.messages[0].target, target, "{credentials}");
+        }
+    });
+}
+
+#[test]
+fn a_login_with_more_than_a_session_keeps_is_refused() {
+    run(|| async {
+        let server = Running::of(kit()).await;
+        for (bytes, target) in [(1_000, "/1/onResult"), (3_000_000, "/1/onStatus")] {
+            let credentials = STANDARD.encode(format!("ada:{}", "p".repeat(bytes)));
+            let login = flex(
+                "CommandMessage",
+                &[("operation", 8.into()), ("body", (&*credentials).into())],
+            );
+            let calls = vec![("null", vec![in_amf3(login)].into())];
+            let answer = send(&server, &packet(tamtam_amf::packet::Version::Amf3, calls)).await;
+            assert_eq!(answer.messages[0].target, target, "{bytes}");
         }
     });
 }

@@ -161,7 +161,9 @@ fn command(shared: &Shared, ticket: &Ticket, caller: &Caller, message: &Message<
             };
             shared.may_log_in(&caller)?;
             // A session of its own: not one that a page may have named before.
-            let session = shared.sessions.begin(credentials);
+            let session = shared.sessions.begin(credentials).ok_or_else(|| {
+                Fault::arguments("a session keeps a name and a password of 1 KiB at most, together")
+            })?;
             Ok((Value::from("success"), Some(session)))
         }
         Some(LOGOUT) => {
