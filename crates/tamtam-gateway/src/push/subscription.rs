@@ -114,34 +114,56 @@ impl Subscription {
         bytes: usize,
         mut write: impl FnMut(Message),
     ) -> Result<Taken, Behind> {
-        let due = match self.due(now, bytes)? {
-            Ok(due) => due,
-            Err(nothing) => return Ok(nothing),
-        };
-        if self.wish.policy == Policy::Batches {
-            write(Message::Text(message(self.id, Policy::Batches, &due)));
-            return Ok(Taken::Some);
+        loop {
+            let due = match self.due(now, bytes)? {
+                Ok(due) => due,
+                Err(nothing) => return Ok(nothing),
+            };
+            let sent = match self.wish.form {
+                PushForm::Json => self.write_json(&due, &mut write),
+                PushForm::Packed => self.write_packed(&due, &mut write),
+            };
+            self.figures.sent.inc_by(sent);
+            if sent > 0 {
+                return Ok(Taken::Some);
+            }
+            // What was taken was passed over, and the connection is not told of what comes next, since it does not wait for that yet.
+            self.not_before = None;
         }
-        for due in &due {
-            match (self.wish.form, &due.encoded.packed) {
-                (PushForm::Json, _) => {
-                    let due = std::slice::from_ref(due);
-                    write(Message::Text(message(self.id, self.wish.policy, due)));
-                }
-                (PushForm::Packed, Some(rows)) => {
-                    write(Message::Binary(packed_message(
-                        self.id,
-                        due,
-                        rows,
-                        self.carried,
-                    )));
+    }
+
+    /// Writes values in JSON: how many.
+    fn write_json(&self, due: &[Due], write: &mut impl FnMut(Message)) -> u64 {
+        let policy = self.wish.policy;
+        let in_message = if policy == Policy::Batches {
+            due.len()
+        } else {
+            1
+        };
+        for due in due.chunks(in_message) {
+            write(Message::Text(message(self.id, policy, due)));
+        }
+        due.len() as u64
+    }
+
+    /// Writes values as packed rows: how many. One that was encoded before packed rows were asked for is missed.
+    fn write_packed(&mut self, due: &[Due], write: &mut impl FnMut(Message)) -> u64 {
+        let mut sent = 0;
+        for due in due {
+            match &due.encoded.packed {
+                Some(rows) => {
+                    let frame = packed_message(self.id, due, rows, self.carried);
+                    write(Message::Binary(frame));
                     self.carried = 0;
+                    sent += 1;
                 }
-                // It was encoded before packed rows were asked for.
-                (PushForm::Packed, None) => self.carried += due.missed + 1,
+                None => {
+                    self.carried += due.missed + 1;
+                    self.figures.missed.inc();
+                }
             }
         }
-        Ok(Taken::Some)
+        sent
     }
 
     /// Events with what is due, about so many bytes.
@@ -158,6 +180,7 @@ impl Subscription {
             Ok(due) => due,
             Err(nothing) => return Ok(nothing),
         };
+        self.figures.sent.inc_by(due.len() as u64);
         let policy = self.wish.policy;
         if policy == Policy::Batches {
             event(self.channel.run(), policy, &due, text);
@@ -183,7 +206,6 @@ impl Subscription {
             return Ok(Err(Taken::Nothing));
         }
         self.not_before = self.wish.pause().map(|pause| now + pause);
-        self.figures.sent.inc_by(due.len() as u64);
         let missed = due.iter().map(|due| due.missed).sum();
         self.figures.missed.inc_by(missed);
         Ok(Ok(due))

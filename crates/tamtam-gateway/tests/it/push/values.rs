@@ -1,11 +1,14 @@
 //! What subscribers get, by each policy and in each form.
 
 use std::sync::{Arc, Mutex};
+use std::time::Duration;
 
 use futures_util::SinkExt;
 use serde_json::{Value as Json, json};
 use tamtam_actor::Topic;
+use tamtam_channel::Property;
 use tamtam_gateway::{Gateway, Service};
+use tokio::time::timeout;
 use tokio_tungstenite::tungstenite::Message;
 
 use super::{Market, Socket, figure, price};
@@ -183,6 +186,44 @@ fn tables_come_packed_where_that_is_asked_for() {
             );
         }
     });
+}
+
+#[test]
+fn one_that_wants_packed_rows_is_told_of_them_though_values_before_were_encoded_without_them() {
+    run(|| async {
+        let (market, gateway) = Market::new();
+        let server = Running::of(gateway).await;
+        let mut reader = Socket::open(&server).await;
+        reader.subscribe("Market.boards", json!({})).await;
+        // Each fills what goes to a socket in one write.
+        for number in 1..=5 {
+            market.boards.publish(tiles(1_000)).unwrap();
+            assert_eq!(reader.value().await["number"], number);
+        }
+        let mut packed = Socket::open(&server).await;
+        let wish = json!({"form": "packed", "after": 0});
+        packed.subscribe("Market.boards", wish).await;
+        // All that was encoded before is looked at, and its connection waits for more.
+        packed.call("Sums.add", json!([1, 2])).await.unwrap();
+        market.boards.publish(tiles(6)).unwrap();
+        // A ping, which wakes the connection, comes after 30 s.
+        let frame = timeout(Duration::from_secs(15), packed.frame()).await;
+        assert_eq!(head_of(frame.expect("it is told")), (1, 6, 5));
+        let sent = r#"tamtam_gateway_values_sent_total{name="Market.boards"}"#;
+        let missed = r#"tamtam_gateway_values_missed_total{name="Market.boards"}"#;
+        while reader.value().await["number"] != 6 {}
+        assert_eq!(figure(&server, sent).await, 5 + 2);
+        assert_eq!(figure(&server, missed).await, 5);
+    });
+}
+
+/// Of a frame with packed rows its subscription, its number, and how many were missed.
+fn head_of(frame: Message) -> (u64, u64, u64) {
+    let Message::Binary(frame) = frame else {
+        panic!("it is no frame of rows: {frame:?}");
+    };
+    let word = |place: usize| u64::from_le_bytes(frame[place..place + 8].try_into().unwrap());
+    (word(0), word(8), word(16))
 }
 
 #[test]
