@@ -88,12 +88,20 @@ impl Channel {
         }
     }
 
-    /// As [`publish`](Channel::publish), for a value that has its number, of which connections are told; nothing if there is a
-    /// later one.
+    /// Whether a value with this number is of no use: it has come, and is there as packed rows if these are wanted.
+    pub(crate) fn has(&self, number: u64) -> bool {
+        self.state().log.has(number, self.is_packed_wanted())
+    }
+
+    /// As [`publish`](Channel::publish), for a value that has its number, of which connections are told. One that has come before is
+    /// taken as it is now if that has packed rows; nothing if there is a later one.
     pub(crate) fn publish_as(&self, number: u64, encoded: Option<Encoded>) {
         {
             let log = &mut self.state().log;
             let Some(between) = number.checked_sub(log.head() + 1) else {
+                if let Some(encoded) = encoded.filter(|encoded| encoded.packed.is_some()) {
+                    log.complete(number, encoded);
+                }
                 return;
             };
             log.skip(between);

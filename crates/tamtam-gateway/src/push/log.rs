@@ -128,6 +128,31 @@ impl Log {
             end: self.total,
             encoded,
         });
+        self.forget();
+    }
+
+    /// Whether the value with this number has come; where packed rows are wanted, whether it can be had in these, too.
+    pub(crate) fn has(&self, number: u64, wants_packed: bool) -> bool {
+        let newest = self.kept.back().filter(|newest| newest.number == number);
+        let lacks_rows = newest.is_some_and(|newest| newest.encoded.packed.is_none());
+        number <= self.head && !(wants_packed && lacks_rows)
+    }
+
+    /// Puts a value in the place of the newest one, whose number it has, and which was encoded before packed rows were wanted.
+    pub(crate) fn complete(&mut self, number: u64, encoded: Encoded) {
+        let newest = self.kept.back_mut();
+        if let Some(newest) = newest.filter(|newest| newest.number == number) {
+            let (before, now) = (newest.encoded.len(), encoded.len());
+            self.total = self.total - before as u64 + now as u64;
+            self.kept_bytes = self.kept_bytes - before + now;
+            newest.end = self.total;
+            newest.encoded = encoded;
+        }
+        self.forget();
+    }
+
+    /// Forgets what is more than is to be kept.
+    fn forget(&mut self) {
         while self.kept.len() > self.most.messages.max(1)
             || (self.kept_bytes > self.most.bytes && self.kept.len() > 1)
         {

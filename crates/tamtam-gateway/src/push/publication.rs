@@ -250,6 +250,9 @@ impl Publication {
                 let (channel, property) = (Arc::clone(channel), Arc::clone(&property));
                 Arc::new(move || {
                     let (version, value) = property.versioned();
+                    if channel.has(version + 1) {
+                        return version;
+                    }
                     let wants_packed = channel.is_packed_wanted();
                     let encoded = guarded(|| {
                         encode(T::clone(&value).into_answer(), wants_packed, bounds.bytes)

@@ -217,6 +217,29 @@ fn one_that_wants_packed_rows_is_told_of_them_though_values_before_were_encoded_
     });
 }
 
+#[test]
+fn the_value_of_a_property_greets_one_that_is_the_first_to_want_it_packed() {
+    run(|| async {
+        let board = Arc::new(Property::new(tiles(1)));
+        let service = Service::new("Board").property("tiles", Arc::clone(&board));
+        let server = Running::of(Gateway::new().service(service)).await;
+        let mut reader = Socket::open(&server).await;
+        reader.subscribe("Board.tiles", json!({})).await;
+        assert_eq!(reader.value().await["number"], 1);
+        let mut packed = Socket::open(&server).await;
+        packed
+            .subscribe("Board.tiles", json!({"form": "packed"}))
+            .await;
+        for number in 1..=2 {
+            let frame = timeout(Duration::from_secs(15), packed.frame()).await;
+            assert_eq!(head_of(frame.expect("it is told")), (1, number, 0));
+            board.set(tiles(2));
+        }
+        // For the first one nothing has come twice.
+        assert_eq!(reader.value().await["number"], 2);
+    });
+}
+
 /// Of a frame with packed rows its subscription, its number, and how many were missed.
 fn head_of(frame: Message) -> (u64, u64, u64) {
     let Message::Binary(frame) = frame else {
