@@ -57,6 +57,11 @@ pub(crate) fn subscribe(
 
 /// Whether it has what is asked for.
 fn suits(publication: &Publication, wish: &Wish) -> Result<(), Fault> {
+    if !wish.has_run_of_a_server() {
+        return Err(Fault::arguments(
+            "no run of a server has so long a name: give the one that the answer to the last subscription had",
+        ));
+    }
     if wish.policy == Policy::LatestOfEachKey && !publication.has_keys() {
         return Err(Fault::arguments(
             "its values have no keys: take the policy all, latest or batches",

@@ -56,12 +56,14 @@ impl Subscription {
         id: u64,
         channel: &Arc<Channel>,
         greets: bool,
-        wish: Wish,
+        mut wish: Wish,
         connection: &Arc<Notify>,
         figures: PushFigures,
         place: Ticket,
     ) -> Subscription {
         let cursor = channel.begin(&wish, greets);
+        // It has told where to begin, and is as long as its client likes.
+        wish.run = None;
         channel.join();
         figures.subscribers.inc();
         Subscription {

@@ -184,6 +184,11 @@ impl Wish {
         self
     }
 
+    /// Whether the run that it names can be one of any server.
+    pub(crate) fn has_run_of_a_server(&self) -> bool {
+        self.run.as_ref().is_none_or(|run| run.len() <= LONGEST_RUN)
+    }
+
     pub(crate) fn pause(&self) -> Option<Duration> {
         match (self.interval_ms, self.policy) {
             (Some(milliseconds), _) => Some(Duration::from_millis(milliseconds.min(LONGEST_MS))),
@@ -204,6 +209,9 @@ impl Wish {
         (self.when_behind == WhenBehind::Close).then(|| self.lag())
     }
 }
+
+/// Bytes of the name of a run, at most.
+const LONGEST_RUN: usize = 64;
 
 /// An interval is at most a day.
 const LONGEST_MS: u64 = 24 * 60 * 60 * 1_000;

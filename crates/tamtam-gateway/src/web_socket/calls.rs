@@ -14,6 +14,9 @@ use crate::push::{PushForm, Subscription, Wish};
 use crate::subscribing::subscribe;
 use crate::{Answer, Arguments, Caller, Fault, FaultKind, Limits, Value};
 
+/// Bytes of a token, at most: more than any header has.
+const MOST_TOKEN_BYTES: usize = 64 << 10;
+
 /// What the calls of a connection share.
 #[derive(Debug)]
 pub(super) struct Client {
@@ -189,6 +192,11 @@ impl Frame<'_> {
     /// For pages, which cannot send a header with the handshake.
     fn authenticate(&self, arguments: Arguments) -> Result<Answer, Fault> {
         let Authenticate { bearer } = arguments.read()?;
+        // It is kept as long as the connection.
+        if bearer.len() > MOST_TOKEN_BYTES {
+            let reason = format!("a token has at most {MOST_TOKEN_BYTES} bytes");
+            return Err(Fault::arguments(reason));
+        }
         self.client.caller().bearer = Some(bearer);
         Ok(Answer::Value(Value::Null))
     }

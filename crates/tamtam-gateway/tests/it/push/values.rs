@@ -250,6 +250,25 @@ fn head_of(frame: Message) -> (u64, u64, u64) {
 }
 
 #[test]
+fn what_a_client_says_of_a_run_or_of_itself_is_kept_within_a_bound() {
+    run(|| async {
+        let (_market, gateway) = Market::new();
+        let server = Running::of(gateway).await;
+        let mut socket = Socket::open(&server).await;
+        for (bytes, is_taken) in [(64, true), (65, false), (200_000, false)] {
+            let wish = json!({"name": "Market.slider", "run": "r".repeat(bytes)});
+            let answer = socket.call("subscribe", wish).await;
+            assert_eq!(answer.is_ok(), is_taken, "{bytes}: {answer:?}");
+        }
+        for (bytes, is_taken) in [(1_000, true), (200_000, false)] {
+            let token = json!({"bearer": "t".repeat(bytes)});
+            let answer = socket.call("authenticate", token).await;
+            assert_eq!(answer.is_ok(), is_taken, "{bytes}: {answer:?}");
+        }
+    });
+}
+
+#[test]
 fn a_property_is_followed_by_many_and_set_by_one() {
     run(|| async {
         let (market, gateway) = Market::new();
