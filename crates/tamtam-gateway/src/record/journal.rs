@@ -4,7 +4,7 @@
 //! leaves of the last one has no end of line, so that a reader knows it.
 
 use std::fs::{File, OpenOptions};
-use std::io::{self, BufRead, BufReader, Seek, SeekFrom, Write};
+use std::io::{self, BufRead, BufReader, Write};
 use std::path::{Path, PathBuf};
 
 use base64::Engine;
@@ -129,6 +129,9 @@ pub enum RecordingError {
         /// What the system said.
         source: io::Error,
     },
+    /// Another recorder writes to the file.
+    #[error("another recorder writes to {}: end that one, or name another file", .0.display())]
+    InUse(PathBuf),
     /// The file is something else.
     #[error("{} is no recording: its first line does not say so; name another file", .0.display())]
     Format(PathBuf),
@@ -238,7 +241,7 @@ fn head(path: &Path, line: &[u8], bytes: u64) -> Result<Contents, RecordingError
     })
 }
 
-/// A recording that is continued.
+/// A recording that is continued, by one recorder at a time.
 #[derive(Debug)]
 pub(super) struct Journal {
     file: File,
@@ -270,11 +273,21 @@ impl Journal {
             source,
         };
         let mut options = OpenOptions::new();
-        options.read(true).write(true).create(true).truncate(false);
+        // What is written goes to its end, wherever that is.
+        options.read(true).append(true).create(true);
         // It holds what clients have sent, and is for its owner alone.
         #[cfg(unix)]
         std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
-        let mut file = options.open(path).map_err(failed)?;
+        let file = options.open(path).map_err(failed)?;
+        // It is held as long as the file is open, and ends with the process. Of two that write, one would cut off what the other has written.
+        #[cfg(unix)]
+        match rustix::fs::flock(&file, rustix::fs::FlockOperation::NonBlockingLockExclusive) {
+            Ok(()) => {}
+            Err(rustix::io::Errno::WOULDBLOCK) => {
+                return Err(RecordingError::InUse(path.to_owned()));
+            }
+            Err(error) => return Err(failed(error.into())),
+        }
         let is_new = file.metadata().map_err(failed)?.len() == 0;
         let contents = if is_new {
             Contents {
@@ -288,7 +301,6 @@ impl Journal {
         if contents.torn_bytes > 0 {
             file.set_len(contents.whole_bytes).map_err(failed)?;
         }
-        file.seek(SeekFrom::End(0)).map_err(failed)?;
         let mut journal = Journal {
             file,
             bytes: contents.whole_bytes,
@@ -345,7 +357,6 @@ impl Journal {
             Err(error) => {
                 // What was written of it must not stand before the next one.
                 self.file.set_len(self.bytes)?;
-                self.file.seek(SeekFrom::End(0))?;
                 Err(error)
             }
         }

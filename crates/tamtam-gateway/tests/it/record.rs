@@ -49,7 +49,7 @@ impl Recorded {
 
     /// Ends both, and answers from the file. The folder has to live on.
     async fn replay(&mut self) -> Running {
-        self.recorder.stop();
+        self.recorder.end().await;
         self.server.stop();
         Running::of(Gateway::new().replay(Replay::open(&self.path).unwrap())).await
     }
@@ -345,9 +345,10 @@ fn a_torn_last_entry_is_left_out_and_cut_off_and_a_damaged_one_is_named() {
         let recorder = Recorder::open(&format!("http://{}", server.address), &recorded.path);
         let recorder = recorder.unwrap();
         assert!(recorder.torn_bytes() > 0);
-        let recorder = Running::of(Gateway::new().recorder(recorder)).await;
+        let mut recorder = Running::of(Gateway::new().recorder(recorder)).await;
         let call = r#"{"jsonrpc":"2.0","method":"Echo.echo","params":["c"],"id":1}"#;
         recorder.json_rpc(call).await;
+        recorder.end().await;
         let replay = Replay::open(&recorded.path).unwrap();
         assert_eq!((replay.call_count(), replay.torn_bytes()), (2, 0));
 
@@ -463,3 +464,24 @@ fn a_server_that_is_gone_and_a_page_of_elsewhere_are_told() {
         }
     });
 }
+
+#[test]
+fn a_file_has_one_recorder_at_a_time() {
+    run(|| async {
+        let mut recorded = Recorded::of(kit(), |recorder| recorder).await;
+        let call = r#"{"jsonrpc":"2.0","method":"Echo.echo","params":["a"],"id":1}"#;
+        recorded.recorder.json_rpc(call).await;
+        let whole = fs::read(&recorded.path).unwrap();
+        let url = format!("http://{}", recorded.server.address);
+        let error = Recorder::open(&url, &recorded.path).unwrap_err();
+        assert!(matches!(error, RecordingError::InUse(_)), "{error}");
+        let file = recorded.path.display().to_string();
+        assert!(error.to_string().contains(&file), "{error}");
+        assert_eq!(fs::read(&recorded.path).unwrap(), whole);
+        // A replay reads what there is.
+        assert_eq!(Replay::open(&recorded.path).unwrap().call_count(), 1);
+        recorded.recorder.end().await;
+        drop(Recorder::open(&url, &recorded.path).unwrap());
+    });
+}
+

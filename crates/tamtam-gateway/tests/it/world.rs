@@ -62,6 +62,13 @@ impl Running {
             .expect("it runs");
     }
 
+    /// Stops the server, and waits until it has stopped.
+    pub(crate) async fn end(&mut self) {
+        self.stop();
+        let ended = &mut self.ended;
+        ended.await.expect("it ends without a panic");
+    }
+
     /// Waits until it has stopped.
     pub(crate) async fn ended(self) {
         self.ended.await.expect("it ends without a panic");
