@@ -417,6 +417,10 @@ impl Shared {
         let deadline = || first_begun + self.gateway.limits.time;
         match in_time(deadline, guarded.catch_unwind()).await {
             Some(Ok(Ok(Answer::Stream(mut stream)))) => {
+                let place = Arc::clone(&method.sources).try_acquire_owned();
+                stream.place = Some(place.map_err(|_| {
+                    Fault::busy("too many tables of this method have not ended; try again later")
+                })?);
                 stream.deadline = Some(deadline());
                 stream.span = Span::current();
                 Ok(Answer::Stream(stream))

@@ -17,7 +17,7 @@ use crate::metrics::MethodFigures;
 use crate::value::field_names;
 use crate::{Answer, Arguments, Caller, Fault, FaultKind, IntoAnswer};
 
-/// So many calls of one method may block threads, those that were given up included.
+/// So many calls of one method may block threads, and so many sources of its rows have one, those that were given up included.
 const MOST_BLOCKED: usize = 256;
 
 /// A call on its way.
@@ -54,6 +54,8 @@ pub struct Method {
     /// The names of its arguments from left to right, if it takes a struct.
     pub(crate) fields: Option<&'static [&'static str]>,
     pub(crate) gives: Schema,
+    /// Sources of rows that have not ended, those whose clients have gone included.
+    pub(crate) sources: Arc<Semaphore>,
     invoke: Box<dyn Fn(Arguments) -> Called + Send + Sync>,
 }
 
@@ -193,6 +195,7 @@ impl Method {
             fields: field_names::<A>(),
             takes: generator().into_root_schema_for::<A>(),
             gives: T::schema(&mut gives),
+            sources: Arc::new(Semaphore::new(MOST_BLOCKED)),
             invoke: Box::new(invoke),
         }
     }

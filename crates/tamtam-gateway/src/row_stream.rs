@@ -8,7 +8,7 @@ use std::time::Instant;
 use tamtam_rows::{Rows, Schema};
 use thiserror::Error;
 use tokio::runtime::Handle;
-use tokio::sync::{mpsc, oneshot};
+use tokio::sync::{OwnedSemaphorePermit, mpsc, oneshot};
 use tokio::time::timeout_at;
 use tracing::Span;
 
@@ -25,7 +25,8 @@ const MOST_PARTS_READY: usize = 1;
 /// what is there, and is told when the client has gone; so a table larger than memory passes.
 ///
 /// [`Limits::time`](crate::Limits::time) bounds the call until its first rows are there, and where all of them have to be gathered until
-/// the last ones are. A source that may wait for long, as a query does for a lock, watches [`RowSink::closed`] beside that.
+/// the last ones are. A source that may wait for long, as a query does for a lock, watches [`RowSink::closed`] beside that. Where 256 sources of a
+/// method have not ended, those whose clients have gone included, the next caller is told that the server is busy.
 ///
 /// # Examples
 ///
@@ -54,6 +55,8 @@ pub struct RowStream {
     pub(crate) deadline: Option<Instant>,
     /// Of the call that gives it: its source is in that, too.
     pub(crate) span: Span,
+    /// Among the sources of its method, which this counts with until its thread ends.
+    pub(crate) place: Option<OwnedSemaphorePermit>,
 }
 
 type Source = Box<dyn FnOnce(RowSink) -> Result<(), Fault> + Send>;
@@ -72,6 +75,7 @@ impl RowStream {
             source: Box::new(source),
             deadline: None,
             span: Span::none(),
+            place: None,
         }
     }
 
@@ -88,10 +92,11 @@ impl RowStream {
     pub(crate) fn start(self) -> Result<Parts, Fault> {
         let (parts, taken) = mpsc::channel(MOST_PARTS_READY);
         let (end, ended) = oneshot::channel();
-        let (source, span) = (self.source, self.span);
+        let (source, span, place) = (self.source, self.span, self.place);
         let runtime = Handle::current();
         let run = exchange::belonging(move || {
             let _entered = (runtime.enter(), span.enter());
+            let _place = place;
             // A receiver that has gone wants to know nothing more.
             let _ = end.send(source(RowSink { parts }));
         });

@@ -2,7 +2,7 @@
 
 use std::io::Read;
 use std::sync::atomic::{AtomicU32, Ordering};
-use std::sync::{Arc, mpsc};
+use std::sync::{Arc, Condvar, Mutex, mpsc};
 use std::time::Duration;
 
 use bytes::{Buf, Bytes};
@@ -11,7 +11,7 @@ use hyper::body::Incoming;
 use hyper::client::conn::http1::SendRequest;
 use hyper_util::rt::TokioIo;
 use serde_json::json;
-use tamtam_gateway::{Client, Fault, Gateway, Limits, Method, RowStream, Service};
+use tamtam_gateway::{Client, Fault, Gateway, Limits, Method, RowSink, RowStream, Service};
 use tamtam_rows::{Column, CompressionKind, Field, Kind, Rows, Schema, decompress, decompressor};
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::{TcpSocket, TcpStream};
@@ -386,5 +386,56 @@ fn a_source_that_fails_while_its_rows_are_held_back_is_a_fault_and_is_cut_off_la
         assert_eq!((status, &said["code"]), (500, &json!("Kit.Broken")));
         let late = whole("/rest/Kit/later").await;
         assert!(late.is_err(), "a client notices that rows are missing");
+    });
+}
+
+#[test]
+fn sources_whose_clients_have_gone_are_bounded_until_they_end() {
+    /// More than there may be.
+    const CALLS: usize = 300;
+    run(|| async {
+        let (begin, mut begun) = tokio::sync::mpsc::unbounded_channel();
+        let gate = Arc::new((Mutex::new(false), Condvar::new()));
+        let opened = Arc::clone(&gate);
+        let held = Method::new("held", move |(): ()| {
+            let (gate, begin) = (Arc::clone(&opened), begin.clone());
+            let rows = tiles(1);
+            let source = move |sink: RowSink| {
+                begin.send(()).unwrap();
+                let (is_open, changed) = &*gate;
+                let is_open = is_open.lock().unwrap();
+                drop(changed.wait_while(is_open, |is_open| !*is_open).unwrap());
+                sink.send(rows)?;
+                Ok(())
+            };
+            async move { Ok::<_, Fault>(RowStream::new(tiles(0).schema().clone(), source)) }
+        });
+        let service = Service::new("Kit").with(held.safe());
+        let server = Running::of(Gateway::new().service(service)).await;
+        let mut at_work = 0;
+        let refused = loop {
+            assert!(at_work < CALLS, "there are {at_work} of them");
+            let mut stream = TcpStream::connect(server.address).await.unwrap();
+            let head = "GET /rest/Kit/held HTTP/1.1\r\nHost: 127.0.0.1\r\n\r\n";
+            stream.write_all(head.as_bytes()).await.unwrap();
+            let mut answer = [0; 12];
+            tokio::select! {
+                _ = begun.recv() => at_work += 1,
+                read = stream.read_exact(&mut answer) => {
+                    read.unwrap();
+                    // Its client counts as long as the server has not seen it go.
+                    if at_work == 256 {
+                        break answer;
+                    }
+                }
+            }
+        };
+        assert_eq!(&refused, b"HTTP/1.1 503");
+        let (is_open, changed) = &*gate;
+        *is_open.lock().unwrap() = true;
+        changed.notify_all();
+        while server.get("/rest/Kit/held", &[]).await.status != 200 {
+            tokio::task::yield_now().await;
+        }
     });
 }
