@@ -132,6 +132,11 @@ impl Fault {
         Fault::of(FaultKind::TimedOut, "there was no answer in time")
     }
 
+    pub(crate) fn not_begun() -> Fault {
+        let reason = "it was not begun: the time for the calls of this request was over";
+        Fault::of(FaultKind::TimedOut, reason)
+    }
+
     pub(crate) fn of(kind: FaultKind, description: impl Into<String>) -> Fault {
         let mut fault = Fault::new(kind.code(), description);
         fault.0.kind = kind;

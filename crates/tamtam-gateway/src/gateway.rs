@@ -350,7 +350,10 @@ impl Shared {
         let result = match (admitted(ticket), found) {
             (Err(busy), _) => Err(busy),
             (Ok(()), None) => Err(self.no_method(call.service, call.method)),
-            (Ok(()), Some(found)) => self.invoke(found, caller, first_begun, arguments).await,
+            (Ok(()), Some(found)) => {
+                let times = (first_begun, begun);
+                self.invoke(found, caller, times, arguments).await
+            }
         };
         let took = begun.elapsed();
         exchange::add(Step::Call, took);
@@ -403,13 +406,18 @@ impl Shared {
         &self,
         method: &Method,
         caller: &Caller,
-        first_begun: Instant,
+        (first_begun, begun): (Instant, Instant),
         arguments: Arguments,
     ) -> Result<Answer, Fault> {
         if caller.only_safe && !method.is_safe {
             return Err(
                 Fault::forbidden("the method may change something: call it by POST").status(405),
             );
+        }
+        // A handler that blocks a thread goes on when its call is given up: none begins for a request whose time is over.
+        let waited = begun.saturating_duration_since(first_begun);
+        if !waited.is_zero() && waited >= self.gateway.limits.time {
+            return Err(Fault::not_begun());
         }
         self.may(method.authorize.as_ref(), caller, &method.full_name)?;
         // The handler is the user's: it does not take the server down.

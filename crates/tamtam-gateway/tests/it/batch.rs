@@ -150,3 +150,37 @@ fn a_packet_of_amf_has_its_bytes_for_flash_and_for_flex() {
         assert_eq!(refused.get("faultCode"), Some(&"Client.TooLarge".into()));
     });
 }
+
+#[test]
+fn no_call_of_a_batch_begins_when_its_time_is_over() {
+    run(|| async {
+        let (end, ended) = std::sync::mpsc::channel::<()>();
+        let ended = std::sync::Mutex::new(ended);
+        let begun = Arc::new(AtomicUsize::new(0));
+        let counted = Arc::clone(&begun);
+        let slow = Method::blocking("slow", move |(): ()| {
+            counted.fetch_add(1, Ordering::SeqCst);
+            // As long as the test lasts.
+            let _ = ended.lock().unwrap().recv();
+            Ok::<u8, Fault>(1)
+        });
+        let limits = Limits {
+            time: std::time::Duration::from_millis(100),
+            ..Limits::default()
+        };
+        let gateway = Gateway::new().service(Service::new("Kit").with(slow));
+        let server = Running::of(gateway.limits(limits)).await;
+        let call = |id| json!({"jsonrpc": "2.0", "method": "Kit.slow", "id": id});
+        let calls: Vec<_> = (1..=20).map(call).collect();
+        let answers = server.json_rpc(&json!(calls).to_string()).await;
+        for (place, answer) in answers.as_array().unwrap().iter().enumerate() {
+            assert_eq!(answer["id"], place + 1);
+            let error = &answer["error"];
+            assert_eq!(error["data"]["code"], "Server.TimedOut", "{answer}");
+            let is_begun = !error["message"].as_str().unwrap().contains("not begun");
+            assert_eq!(is_begun, place == 0, "{answer}");
+        }
+        assert_eq!(begun.load(Ordering::SeqCst), 1);
+        drop(end);
+    });
+}
