@@ -16,6 +16,7 @@ use tamtam_actor::{AskError, Fate};
 use crate::core::Core;
 use crate::descriptors::{Arrived, Lot, not_come};
 use crate::frame::{Frame, Offer, Replies};
+use crate::numbers::{Numbers, Offers};
 
 /// What is in a message that is written, beside its bytes. In most of them there is nothing.
 #[derive(Default)]
@@ -54,7 +55,14 @@ pub(crate) struct Unread {
 /// A message that is read.
 struct Read<'a> {
     core: &'a Core,
-    unread: RefCell<Unread>,
+    left: RefCell<NotRead>,
+}
+
+/// What has not been read of it.
+struct NotRead {
+    replies: Numbers,
+    exports: Offers,
+    arrived: Option<Box<Arrived>>,
 }
 
 /// Replies of the message that a thread reads: what is wrong with that is known only behind them.
@@ -62,7 +70,7 @@ struct Read<'a> {
 struct TakenReplies {
     /// Which link it has come over.
     link: usize,
-    taken: Replies,
+    taken: Numbers,
     /// Those that were dropped since.
     dropped: Replies,
 }
@@ -86,15 +94,11 @@ impl TakenReplies {
 
     /// Counts a reply as dropped; `false` if it was not taken out of the message at hand.
     fn note_dropped(&mut self, link: usize, number: u64) -> bool {
-        let place = self.taken.iter().position(|taken| *taken == number);
-        match place {
-            Some(place) if self.link == link => {
-                self.taken.swap_remove(place);
-                self.dropped.push(number);
-                true
-            }
-            _ => false,
+        let is_of_it = self.link == link && self.taken.take(number);
+        if is_of_it {
+            self.dropped.push(number);
         }
+        is_of_it
     }
 }
 
@@ -118,11 +122,16 @@ pub(crate) fn write(
 
 /// Reads a message; of replies and addresses that were not read the other side is told.
 pub(crate) fn read(core: &Core, unread: Unread, read: impl FnOnce() -> Result<(), String>) {
+    let has_replies = !unread.replies.is_empty();
+    let left = NotRead {
+        replies: unread.replies.into(),
+        exports: unread.exports.into(),
+        arrived: unread.arrived,
+    };
     let in_hand = Read {
         core,
-        unread: RefCell::new(unread),
+        left: RefCell::new(left),
     };
-    let has_replies = !in_hand.unread.borrow().replies.is_empty();
     let before = has_replies.then(|| {
         let link = std::ptr::from_ref(core).addr();
         let now = TakenReplies {
@@ -133,18 +142,19 @@ pub(crate) fn read(core: &Core, unread: Unread, read: impl FnOnce() -> Result<()
     });
     // What reads it, what maps it and what drops it is the user's.
     let result = within(&in_hand, || catch_unwind(AssertUnwindSafe(read)));
-    let mut unread = in_hand.unread.into_inner();
+    let left = in_hand.left.into_inner();
+    let mut replies = left.replies.into_all();
     if let Some(Some(before)) = before {
         let read = TakenReplies::with(|taken| mem::replace(taken, before));
-        unread.replies.extend(read.unwrap_or_default().dropped);
+        replies.extend(read.unwrap_or_default().dropped);
     }
-    if let Some(arrived) = unread.arrived {
+    if let Some(arrived) = left.arrived {
         let (number, generation) = (arrived.number, arrived.generation);
         // Before the other side hears that nothing of it is lent any more.
         drop(arrived);
         core.write_of(generation, &Frame::Received(number));
     }
-    if unread.replies.is_empty() && unread.exports.is_empty() {
+    if replies.is_empty() && left.exports.is_empty() {
         return;
     }
     let failure = match result {
@@ -155,11 +165,11 @@ pub(crate) fn read(core: &Core, unread: Unread, read: impl FnOnce() -> Result<()
             FarFailure::NotDecodable(Fate::NotBegun, text)
         }
     };
-    for reply in unread.replies {
+    for reply in replies {
         core.fail(reply, failure.clone());
     }
-    for offer in unread.exports {
-        core.release_unused(offer.actor, 1);
+    for (actor, times) in left.exports.into_all() {
+        core.release_unused(actor, times);
     }
 }
 
@@ -237,14 +247,11 @@ impl Tables for Read<'_> {
     }
 
     fn take_reply(&self, number: u64) -> Result<FarReply, String> {
-        let mut unread = self.unread.borrow_mut();
-        let place = unread.replies.iter().position(|reply| *reply == number);
-        let Some(place) = place else {
-            return Err(format!("reply {number} was not sent with it"));
-        };
         let core = self.core.this().ok_or("the link is gone")?;
-        unread.replies.swap_remove(place);
-        TakenReplies::with(|taken| taken.taken.push(number));
+        if !self.left.borrow_mut().replies.take(number) {
+            return Err(format!("reply {number} was not sent with it"));
+        }
+        TakenReplies::with(|taken| taken.taken.add(number));
         let generation = core.generation();
         Ok(FarReply {
             asker: core,
@@ -271,14 +278,7 @@ impl Tables for Read<'_> {
                 };
             }
         };
-        let mut unread = self.unread.borrow_mut();
-        let before = unread.exports.len();
-        let of_it = |offer: &&Offer| offer.actor == number;
-        let window = unread.exports.iter().find(of_it);
-        let window = window.map_or(0, |offer| offer.window);
-        unread.exports.retain(|offer| offer.actor != number);
-        let times = (before - unread.exports.len()) as u64;
-        drop(unread);
+        let (times, window) = self.left.borrow_mut().exports.take(number);
         let hold = self.core.import_actor(number, times, window, message_type);
         match hold {
             Some(hold) => Ok(Imported::Far(hold)),
@@ -295,14 +295,14 @@ impl Tables for Read<'_> {
     }
 
     fn take_descriptor(&self, place: u64) -> Result<TakenDescriptor, String> {
-        let mut unread = self.unread.borrow_mut();
-        let arrived = unread.arrived.as_mut().ok_or_else(not_come)?;
+        let mut left = self.left.borrow_mut();
+        let arrived = left.arrived.as_mut().ok_or_else(not_come)?;
         arrived.take(place)
     }
 
     fn share_descriptor(&self, place: u64) -> Result<TakenDescriptor, String> {
-        let unread = self.unread.borrow();
-        let arrived = unread.arrived.as_ref().ok_or_else(not_come)?;
+        let left = self.left.borrow();
+        let arrived = left.arrived.as_ref().ok_or_else(not_come)?;
         arrived.share(place, &self.core.attachments)
     }
 }

@@ -18,7 +18,7 @@
 // | 6 | ending | how an end ends, or goes on with another process |
 // | 5 | core, in_hand (one circle) | what an end does; the message that a thread writes or reads |
 // | 4 | root_log | what is kept for a process that may die |
-// | 3 | frames, links, tables, untrusted | frames that are kept as they go; which actors of the two sides are linked; which actors and replies these know of each other; what a side may do that is not trusted |
+// | 3 | frames, links, numbers, tables, untrusted | frames that are kept as they go; what a message has of replies and addresses; which actors of the two sides are linked; which actors and replies these know of each other; what a side may do that is not trusted |
 // | 2 | descriptors, frame | what goes beside the frames; what is said, byte by byte |
 // | 1 | attachments, bytes, direct | what has come beside the frames and is open here; numbers and texts in a frame; what senders write to by themselves |
 // | 0 | error, seats | how a link ends; for which threads answers are |
@@ -40,6 +40,7 @@ mod in_hand;
 mod inbound;
 mod link;
 mod links;
+mod numbers;
 mod root_log;
 mod seats;
 mod tables;

@@ -15,6 +15,7 @@ mod left;
 mod links_at_once;
 mod links_in_order;
 mod long;
+mod many;
 mod next_process;
 mod release;
 mod seats;
