@@ -123,7 +123,7 @@ impl Gateway {
     /// With these limits.
     #[must_use]
     pub fn limits(mut self, limits: Limits) -> Gateway {
-        self.limits = limits;
+        self.limits = limits.within_reason();
         self
     }
 

@@ -2,7 +2,8 @@
 
 use std::time::Duration;
 
-/// What a gateway lets happen at most. Each default suits a server of 1 GiB that strangers reach.
+/// What a gateway lets happen at most. Each default suits a server of 1 GiB that strangers reach. A time of more than ten years is one of
+/// ten years.
 ///
 /// # Examples
 ///
@@ -96,7 +97,24 @@ impl Limits {
         stalled: Duration::from_secs(600),
         stop: Duration::from_secs(30),
     };
+
+    /// With times that can be added to any moment.
+    pub(crate) fn within_reason(mut self) -> Limits {
+        let times = [
+            &mut self.time,
+            &mut self.patience,
+            &mut self.stalled,
+            &mut self.stop,
+        ];
+        for time in times {
+            *time = (*time).min(LONGEST_TIME);
+        }
+        self
+    }
 }
+
+/// A longer time is this one: ten years. A clock has no moment that is [`Duration::MAX`] from now.
+pub(crate) const LONGEST_TIME: Duration = Duration::from_secs(10 * 365 * 24 * 60 * 60);
 
 impl Default for Limits {
     fn default() -> Limits {

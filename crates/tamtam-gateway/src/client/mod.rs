@@ -28,6 +28,7 @@ pub use socket::Socket;
 pub use streamed::{RawStream, RowParts};
 pub use values::{Pushed, Rest, Values};
 
+use crate::limits::LONGEST_TIME;
 use crate::protocol::rest::Form;
 use crate::{Fault, Limits, Value, json};
 
@@ -303,10 +304,10 @@ impl Client {
         self
     }
 
-    /// Waits so long for an answer.
+    /// Waits so long for an answer; more than ten years are ten years.
     #[must_use]
     pub fn patience(mut self, time: Duration) -> Client {
-        self.patience = time;
+        self.patience = time.min(LONGEST_TIME);
         self
     }
 

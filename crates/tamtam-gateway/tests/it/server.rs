@@ -6,7 +6,9 @@ use std::time::Duration;
 use bytes::Bytes;
 use http_body_util::{BodyExt, Full};
 use hyper_util::rt::{TokioExecutor, TokioIo};
-use tamtam_gateway::{Fault, Gateway, Limits, Method, RowStream, Server, Service};
+use tamtam_gateway::{
+    Client, Fault, Gateway, Limits, Method, RowStream, Server, Service, Value, Wish,
+};
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::TcpStream;
 use tokio::sync::Notify;
@@ -539,3 +541,39 @@ fn our_client_calls_and_subscribes_over_tls_where_it_trusts_the_server() {
         assert!(answer.is_err(), "{answer:?}");
     });
 }
+
+#[test]
+fn times_without_an_end_are_times() {
+    run(|| async {
+        let limits = Limits {
+            time: Duration::MAX,
+            patience: Duration::MAX,
+            stalled: Duration::MAX,
+            stop: Duration::MAX,
+            ..Limits::default()
+        };
+        let later = Method::new("later", |(): ()| async {
+            tokio::time::sleep(Duration::from_millis(5)).await;
+            Ok::<u8, Fault>(7)
+        });
+        let level = Arc::new(tamtam_channel::Property::new(3_u8));
+        let service = Service::new("Kit")
+            .with(later.safe())
+            .property("level", level);
+        let mut server = Running::of(Gateway::new().service(service).limits(limits)).await;
+        assert_eq!(server.get("/rest/Kit/later", &[]).await.text(), "7");
+        let mut http2 = crate::http2::Client::with_window(server.address, 64 << 10).await;
+        drop(http2.get("/rest/Kit/later").await);
+        let url = format!("http://{}", server.address);
+        let client = Client::connect(&url).await.unwrap().patience(Duration::MAX);
+        assert_eq!(client.call("Kit.later", &()).await.unwrap(), Value::Int(7));
+        let socket = client.socket().await.unwrap();
+        let mut values = socket.subscribe("Kit.level", Wish::new()).await.unwrap();
+        let first = values.next().await.unwrap().unwrap();
+        assert_eq!(first.into_value(), Value::Int(3));
+        drop((client, socket, values, http2));
+        server.stop();
+        server.ended().await;
+    });
+}
+
