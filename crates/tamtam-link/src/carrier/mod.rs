@@ -68,13 +68,15 @@ use {
 /// How much is read at once.
 const PORTION: usize = 64 << 10;
 
-/// A link over a Unix socket. On Linux, messages may have descriptors in them: the ends of shared memory, for instance.
+/// A link over a Unix socket, which may be one that does not block; it does from then on. On Linux, messages may have descriptors in them: the ends of shared memory, for instance.
 ///
 /// # Errors
 ///
 /// If the system has no descriptor to wait for the socket by, or no thread.
 #[cfg(unix)]
 pub fn unix(builder: LinkBuilder, socket: UnixStream) -> io::Result<Link> {
+    // A write waits for room.
+    socket.set_nonblocking(false)?;
     let socket = Arc::new(socket);
     let shut = Arc::clone(&socket);
     let close = move || {
@@ -99,7 +101,7 @@ pub fn unix(builder: LinkBuilder, socket: UnixStream) -> io::Result<Link> {
     }
 }
 
-/// A link over TCP, within this machine: what is sent is not encrypted, and no side proves which program it is.
+/// A link over TCP, within this machine; a socket that does not block does from then on. What is sent is not encrypted, and no side proves which program it is.
 ///
 /// # Errors
 ///
@@ -116,6 +118,8 @@ pub fn tcp(builder: LinkBuilder, socket: TcpStream) -> io::Result<Link> {
             ),
         ));
     }
+    // A write waits for room.
+    socket.set_nonblocking(false)?;
     // A question waits for its answer, not for more to send with it.
     socket.set_nodelay(true)?;
     let socket = Arc::new(socket);

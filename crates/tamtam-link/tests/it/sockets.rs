@@ -109,3 +109,40 @@ fn a_loopback_address_is_one_also_as_ipv6_writes_those_of_ipv4() {
     assert_eq!(far.ask(|reply| (21, reply)), Ok(42));
     link.close();
 }
+
+/// What it cannot take at once is waited for, however it was made.
+#[test]
+fn a_socket_that_does_not_block_carries_what_it_cannot_take_at_once() {
+    const BYTES: usize = 5_000_000;
+    let pool = Pool::with_threads(1);
+    let loopback = IpAddr::V4(Ipv4Addr::LOCALHOST);
+    for kind in ["Unix", "TCP"] {
+        let (say, said) = mpsc::channel();
+        let root = pool.spawn_fn(move |bytes: Vec<u8>, _| say.send(bytes.len()).unwrap());
+        let there = Link::builder().root(&root);
+        let (here, _there) = if kind == "Unix" {
+            let (one, other) = UnixStream::pair().unwrap();
+            one.set_nonblocking(true).unwrap();
+            (
+                carrier::unix(Link::builder(), one).unwrap(),
+                carrier::unix(there, other).unwrap(),
+            )
+        } else {
+            let (one, other) = connected(loopback);
+            one.set_nonblocking(true).unwrap();
+            (
+                carrier::tcp(Link::builder(), one).unwrap(),
+                carrier::tcp(there, other).unwrap(),
+            )
+        };
+        let far: Address<Vec<u8>> = here.root();
+        for _ in 0..5 {
+            far.tell(vec![7; BYTES])
+                .unwrap_or_else(|_| panic!("{kind}: {:?}", here.ended()));
+        }
+        for _ in 0..5 {
+            assert_eq!(said.recv().unwrap(), BYTES, "{kind}");
+        }
+        assert_eq!(here.ended(), None, "{kind}");
+    }
+}
