@@ -107,7 +107,12 @@ pub(super) fn refusal(reason: &str, answer: &[u8]) -> Vec<u8> {
     struct Numbered {
         id: Value,
     }
-    let id = serde_json::from_slice(answer).map_or(Value::Null, |Numbered { id }| id);
+    // A batch of one would be read as the members of an answer, from the first on.
+    let is_one = answer.first() == Some(&b'{');
+    let read = is_one
+        .then(|| serde_json::from_slice(answer).ok())
+        .flatten();
+    let id = read.map_or(Value::Null, |Numbered { id }| id);
     let mut out = Vec::new();
     write_fault(&Fault::of(FaultKind::TooLarge, reason), &id, &mut out);
     out

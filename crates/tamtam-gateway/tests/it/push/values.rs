@@ -269,6 +269,31 @@ fn what_a_client_says_of_a_run_or_of_itself_is_kept_within_a_bound() {
 }
 
 #[test]
+fn the_refusal_of_an_answer_that_is_too_large_has_nothing_of_it() {
+    run(|| async {
+        let (_market, gateway) = Market::new();
+        let server = Running::of(gateway).await;
+        let mut socket = Socket::open(&server).await;
+        let call = json!({"jsonrpc": "2.0", "id": 7, "method": "Echo.echo", "params": ["x".repeat(400_000)]});
+        for (sent, id) in [(json!([call]), Json::Null), (call.clone(), json!(7))] {
+            socket
+                .stream
+                .send(Message::text(sent.to_string()))
+                .await
+                .unwrap();
+            let answer = socket.json().await;
+            assert_eq!(
+                answer["id"],
+                id,
+                "it has {} bytes",
+                answer.to_string().len()
+            );
+            assert_eq!(answer["error"]["data"]["code"], "Client.TooLarge");
+        }
+    });
+}
+
+#[test]
 fn a_property_is_followed_by_many_and_set_by_one() {
     run(|| async {
         let (market, gateway) = Market::new();
