@@ -280,12 +280,14 @@ impl Connection {
         }
     }
 
-    fn answered(&mut self, answered: Answered) {
+    fn answered(&mut self, mut answered: Answered) {
         if let Some(mut body) = answered.body {
             let waiting: usize = self.answers.iter().map(Vec::len).sum();
             let most = self.client.shared.gateway.limits.push_bytes / 4;
             if waiting > 0 && waiting + body.len() > most {
                 body = refusal("more answers wait than there is room for", &body);
+                // The client would not know which they are.
+                answered.begun.clear();
             }
             self.answers.push_back(body);
         }

@@ -1,10 +1,12 @@
 //! Clients that do not read, and such as come back: what they hold, and what they are told.
 
+use std::sync::Arc;
 use std::time::Duration;
 
-use futures_util::StreamExt;
+use futures_util::{SinkExt, StreamExt};
 use serde_json::{Value as Json, json};
-use tamtam_gateway::{Limits, Publication};
+use tamtam_gateway::{Fault, Limits, Method, Publication, Service};
+use tokio::sync::{Semaphore, mpsc};
 use tokio_tungstenite::tungstenite::Message;
 
 use super::{Market, Price, Socket, figure, price};
@@ -157,6 +159,74 @@ fn one_that_is_to_be_closed_when_it_is_behind_is() {
             number > cents - 10 || number == last + 1,
             "{number} {last} {cents}"
         );
+    });
+}
+
+#[test]
+fn a_subscription_whose_answer_is_refused_does_not_go_on() {
+    const ANSWER_BYTES: usize = 150_000;
+    run(|| async {
+        let (market, gateway) = Market::new();
+        let gate = Arc::new(Semaphore::new(0));
+        let (begin, mut begun) = mpsc::unbounded_channel();
+        let opened = Arc::clone(&gate);
+        let held = Method::new("held", move |(): ()| {
+            let (gate, begin) = (Arc::clone(&opened), begin.clone());
+            async move {
+                begin.send(()).unwrap();
+                gate.acquire().await.unwrap().forget();
+                Ok::<_, Fault>("x".repeat(ANSWER_BYTES))
+            }
+        });
+        let server = Running::of(gateway.service(Service::new("Gate").with(held))).await;
+        let mut socket = Socket::open(&server).await;
+        socket.subscribe("Market.prices", json!({})).await;
+        // Of two answers that wait for the client there is no room for the second one.
+        for _ in 0..2 {
+            let calls = json!([
+                {"jsonrpc": "2.0", "id": 1, "method": "subscribe", "params": {"name": "Market.slider"}},
+                {"jsonrpc": "2.0", "id": 2, "method": "Gate.held"},
+            ]);
+            let frame = Message::text(calls.to_string());
+            socket.stream.send(frame).await.unwrap();
+            begun.recv().await.unwrap();
+        }
+        // It reads nothing, until what is pushed stays where it is.
+        let note = "x".repeat(64 << 10);
+        let mut unread = 0;
+        while unread < 20 {
+            if unread == 0 {
+                for _ in 0..10 {
+                    let value = Price {
+                        note: note.clone(),
+                        ..price("tin", 1)
+                    };
+                    market.prices.publish(value).unwrap();
+                }
+            }
+            tokio::time::sleep(Duration::from_millis(5)).await;
+            let is_held = figure(&server, "tamtam_gateway_push_held_bytes").await > 0;
+            unread = if is_held { unread + 1 } else { 0 };
+        }
+        gate.add_permits(2);
+        while gate.available_permits() > 0 {
+            tokio::task::yield_now().await;
+        }
+        tokio::time::sleep(Duration::from_millis(200)).await;
+        let (mut taken, mut refused) = (0, 0);
+        while taken + refused < 2 {
+            match socket.json().await {
+                Json::Array(answers) => {
+                    assert_eq!(answers.len(), 2);
+                    taken += 1;
+                }
+                answer if answer["error"]["data"]["code"] == "Client.TooLarge" => refused += 1,
+                _ => {}
+            }
+        }
+        assert_eq!((taken, refused), (1, 1));
+        let subscribers = r#"tamtam_gateway_subscribers{name="Market.slider"}"#;
+        assert_eq!(figure(&server, subscribers).await, 1);
     });
 }
 
