@@ -103,6 +103,7 @@ impl Connection {
         let rung = self.link.as_ref().map(|link| Arc::clone(&link.rung));
         let mut was_heard = true;
         let mut look_again = tokio::time::Instant::now() + patience;
+        let mut look_at_lag = None;
         loop {
             let is_stopping = self.lasts.stage() > Stage::Serving;
             let not_before = if self.socket.is_flushing() {
@@ -126,7 +127,10 @@ impl Connection {
                 Some(link) => link.look(limits),
                 None => (true, None),
             };
+            // It is the same one until then, whatever the client says meanwhile.
             let may_lag = self.socket.is_flushing() && self.may_close();
+            look_at_lag =
+                may_lag.then(|| look_at_lag.unwrap_or_else(|| Instant::now() + LAG_PAUSE));
             let next_stage = if is_stopping {
                 Stage::Cut
             } else {
@@ -150,6 +154,10 @@ impl Connection {
                         return Err(End::GONE);
                     }
                 }
+                () = until(look_at_lag), if may_lag => {
+                    look_at_lag = None;
+                    self.close_those_behind()?;
+                }
                 happened = happens => match happened {
                     Happened::Moved(moved) => match moved? {
                         Moved::Flushed => {}
@@ -169,7 +177,6 @@ impl Connection {
                     ));
                 }
                 () = until(not_before), if not_before.is_some() => {}
-                () = tokio::time::sleep(LAG_PAUSE), if may_lag => self.close_those_behind()?,
                 () = sleep_until(look_again) => {
                     look_again += patience;
                     self.check_heard(may_read, &mut was_heard)?;

@@ -163,6 +163,41 @@ fn one_that_is_to_be_closed_when_it_is_behind_is() {
 }
 
 #[test]
+fn one_that_is_to_be_closed_when_it_is_behind_is_though_it_says_something_all_the_time() {
+    run(|| async {
+        let (market, gateway) = Market::new();
+        let server = Running::of(gateway).await;
+        let mut socket = Socket::open(&server).await;
+        let wish = json!({"when_behind": "close", "most_messages": 10});
+        socket.subscribe("Market.prices", wish).await;
+        // It sends for as long as it can, and reads nothing.
+        let saying = tokio::spawn(async move {
+            let ping = || Message::Ping(Default::default());
+            while socket.stream.send(ping()).await.is_ok() {
+                tokio::time::sleep(Duration::from_millis(20)).await;
+            }
+        });
+        let closed = r#"tamtam_gateway_subscriptions_closed_total{name="Market.prices"}"#;
+        let note = "x".repeat(64 << 10);
+        let publishing = async {
+            while figure(&server, closed).await == 0 {
+                for _ in 0..20 {
+                    let value = Price {
+                        note: note.clone(),
+                        ..price("tin", 1)
+                    };
+                    market.prices.publish(value).unwrap();
+                    tokio::time::sleep(Duration::from_millis(1)).await;
+                }
+            }
+        };
+        let closing = tokio::time::timeout(Duration::from_secs(60), publishing);
+        closing.await.expect("it is closed");
+        saying.abort();
+    });
+}
+
+#[test]
 fn a_subscription_whose_answer_is_refused_does_not_go_on() {
     const ANSWER_BYTES: usize = 150_000;
     run(|| async {
