@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 use axum::body::Body;
 use axum::extract::Request;
 use axum::http::header::{CACHE_CONTROL, CONTENT_TYPE, HeaderMap};
-use axum::http::{HeaderName, Version};
+use axum::http::{HeaderName, Method, Version};
 use axum::response::Response;
 use bytes::Bytes;
 use futures_util::stream;
@@ -17,9 +17,10 @@ use crate::gateway::Shared;
 use crate::head::Head;
 use crate::http::{Arrival, Cut, Envelope, Held, caller_of, plain_fault, put};
 use crate::lasting::{Lasts, Stage};
+use crate::patient::LongerWaits;
 use crate::protocol::rest::arguments_of_query;
 use crate::push::{LAG_PAUSE, PushForm, Subscription, Taken, Wish};
-use crate::subscribing::subscribe;
+use crate::subscribing::{find, subscribe};
 use crate::under_way::Lenient;
 use crate::{Fault, Protocol};
 
@@ -36,6 +37,14 @@ pub(crate) fn stream(shared: Arc<Shared>, name: &str, request: Request) -> Respo
     let caller = caller_of(&shared, &Envelope::of(&parts, &head), Protocol::Events);
     let connection = Arc::new(Notify::new());
     let wish = wish_of(parts.uri.query().unwrap_or_default(), &parts.headers);
+    if parts.method == Method::HEAD {
+        // Whether there are events, and for whom, is known without one.
+        let found = wish.and_then(|wish| find(&shared, &caller, name, &wish).map(drop));
+        return match found {
+            Ok(()) => of_events(Body::empty()),
+            Err(fault) => *plain_fault(&fault),
+        };
+    }
     let begun = wish.and_then(|wish| subscribe(&shared, &caller, name, wish, 1, &connection));
     let subscription = match begun {
         Ok(subscription) => subscription,
@@ -43,9 +52,6 @@ pub(crate) fn stream(shared: Arc<Shared>, name: &str, request: Request) -> Respo
     };
     let limits = &shared.gateway.limits;
     let held = Arrival::of(&parts.extensions).map(|arrival| &arrival.held);
-    if let Some(held) = held {
-        held.be_lenient(limits.stalled);
-    }
     let may_close = subscription.may_close();
     let state = Arc::new(Mutex::new(Flow {
         subscription: Going::On(Box::new(subscription)),
@@ -63,15 +69,22 @@ pub(crate) fn stream(shared: Arc<Shared>, name: &str, request: Request) -> Respo
         lasts: shared.lasting.begin(),
         held: shared.metrics.held.clone(),
         pause: limits.patience / 2,
+        _longer_waits: held.map(|held| held.be_lenient(limits.stalled)),
     };
     let body = Body::from_stream(stream::unfold(events, |mut events| async {
         let next = events.next().await?;
         Some((Ok::<Bytes, Fault>(next), events))
     }));
+    let mut response = of_events(body);
+    response.extensions_mut().insert(Lenient(limits.stalled));
+    response
+}
+
+/// An answer whose body is events.
+fn of_events(body: Body) -> Response {
     let mut response = Response::new(body);
     put(&mut response, CONTENT_TYPE, "text/event-stream");
     put(&mut response, CACHE_CONTROL, "no-store");
-    response.extensions_mut().insert(Lenient(limits.stalled));
     response
 }
 
@@ -102,6 +115,8 @@ struct Events {
     held: Gauge,
     /// After so long without an event there is a comment, so that who is between here and there knows that it lasts.
     pause: Duration,
+    /// Its client may read nothing for as long as one with subscriptions may.
+    _longer_waits: Option<LongerWaits>,
 }
 
 /// What the events share with the task that closes them.

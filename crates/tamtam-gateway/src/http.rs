@@ -30,7 +30,7 @@ use crate::exchange::{self, Sent, Source, Step, on_thread};
 use crate::gateway::{Shared, admitted};
 use crate::head::{Head, Listed, text};
 use crate::link_meter::LinkMeter;
-use crate::patient::{Leniency, in_time};
+use crate::patient::{Leniency, LongerWaits, in_time};
 use crate::protocol::rest;
 use crate::proxies::Proxies;
 use crate::trace::Trace;
@@ -111,9 +111,9 @@ impl Held {
         self.cut.clone()
     }
 
-    /// The client may read nothing for so long.
-    pub(crate) fn be_lenient(&self, time: Duration) {
-        self.leniency.wait(time);
+    /// The client may read nothing for so long, until what this gives is dropped.
+    pub(crate) fn be_lenient(&self, time: Duration) -> LongerWaits {
+        self.leniency.wait(time)
     }
 }
 

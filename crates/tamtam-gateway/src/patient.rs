@@ -4,7 +4,7 @@ use std::future::poll_fn;
 use std::io;
 use std::pin::{Pin, pin};
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
 use std::task::{Context, Poll, ready};
 use std::time::Duration;
 
@@ -38,16 +38,20 @@ pub(crate) struct Leniency(Arc<Waits>);
 
 #[derive(Debug, Default)]
 struct Waits {
-    /// Milliseconds in place of what is usual; 0 is that.
+    /// Milliseconds in place of what is usual, while that is asked for.
     longest: AtomicU64,
+    /// How many ask for that.
+    asking: AtomicUsize,
     is_stalled: AtomicBool,
 }
 
 impl Leniency {
-    /// From the next wait on it is so long, in place of what is usual.
-    pub(crate) fn wait(&self, time: Duration) {
+    /// From the next wait on it is so long, in place of what is usual, until what this gives is dropped.
+    pub(crate) fn wait(&self, time: Duration) -> LongerWaits {
         let milliseconds = u64::try_from(time.as_millis()).unwrap_or(u64::MAX);
         self.0.longest.store(milliseconds, Ordering::Relaxed);
+        self.0.asking.fetch_add(1, Ordering::Relaxed);
+        LongerWaits(Arc::clone(&self.0))
     }
 
     /// Whether something is written that the other side does not read.
@@ -56,10 +60,20 @@ impl Leniency {
     }
 
     fn or(&self, usual: Duration) -> Duration {
-        match self.0.longest.load(Ordering::Relaxed) {
+        match self.0.asking.load(Ordering::Relaxed) {
             0 => usual,
-            milliseconds => Duration::from_millis(milliseconds),
+            _ => Duration::from_millis(self.0.longest.load(Ordering::Relaxed)),
         }
+    }
+}
+
+/// Asks a connection to wait longer for its other side, until this is dropped.
+#[derive(Debug)]
+pub(crate) struct LongerWaits(Arc<Waits>);
+
+impl Drop for LongerWaits {
+    fn drop(&mut self) {
+        self.0.asking.fetch_sub(1, Ordering::Relaxed);
     }
 }
 

@@ -21,15 +21,7 @@ pub(crate) fn subscribe(
     id: u64,
     connection: &Arc<Notify>,
 ) -> Result<Subscription, Fault> {
-    let Some(publication) = shared.gateway.publication(name) else {
-        let short: String = name.chars().take(60).collect();
-        return Err(Fault::of(
-            FaultKind::NoMethod,
-            format!("there is no topic or property {short:?}: write it as SERVICE.NAME"),
-        ));
-    };
-    shared.may(publication.authorize.as_ref(), caller, name)?;
-    suits(publication, &wish)?;
+    let publication = find(shared, caller, name, &wish)?;
     let place = shared.subscriptions.admit(caller.peer());
     if matches!(place, Ticket::Refused) {
         return Err(Fault::busy(
@@ -53,6 +45,28 @@ pub(crate) fn subscribe(
         figures,
         place,
     ))
+}
+
+/// What is subscribed to by `SERVICE.NAME`.
+///
+/// # Errors
+/// If there is no such topic or property, it has not what is asked for, or the caller may not.
+pub(crate) fn find<'s>(
+    shared: &'s Shared,
+    caller: &Caller,
+    name: &str,
+    wish: &Wish,
+) -> Result<&'s Publication, Fault> {
+    let Some(publication) = shared.gateway.publication(name) else {
+        let short: String = name.chars().take(60).collect();
+        return Err(Fault::of(
+            FaultKind::NoMethod,
+            format!("there is no topic or property {short:?}: write it as SERVICE.NAME"),
+        ));
+    };
+    shared.may(publication.authorize.as_ref(), caller, name)?;
+    suits(publication, wish)?;
+    Ok(publication)
 }
 
 /// Whether it has what is asked for.

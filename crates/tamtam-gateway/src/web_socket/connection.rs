@@ -20,6 +20,7 @@ use crate::Caller;
 use crate::gateway::Shared;
 use crate::http::Held;
 use crate::lasting::{Lasts, Stage};
+use crate::patient::LongerWaits;
 use crate::push::{self, LAG_PAUSE, Taken, closed_message};
 
 /// Calls of a connection at the same time; no frame is read while there are as many.
@@ -42,6 +43,7 @@ pub(super) struct Connection {
     link: Option<CarriedLink>,
     /// The connection that this is, if the server is ours.
     held: Option<Held>,
+    longer_waits: Option<LongerWaits>,
     lasts: Lasts,
 }
 
@@ -69,14 +71,16 @@ impl Connection {
             turn: 0,
             link,
             held,
+            longer_waits: None,
             lasts,
         }
     }
 
     /// Its client may read nothing for as long as one with subscriptions may.
-    pub(super) fn be_lenient(&self) {
-        if let Some(held) = &self.held {
-            held.be_lenient(self.client.shared.gateway.limits.stalled);
+    pub(super) fn be_lenient(&mut self) {
+        if let (Some(held), None) = (&self.held, &self.longer_waits) {
+            let stalled = self.client.shared.gateway.limits.stalled;
+            self.longer_waits = Some(held.be_lenient(stalled));
         }
     }
 

@@ -42,7 +42,7 @@ pub(crate) async fn open(shared: Arc<Shared>, request: Request) -> Response {
     let held = held(&parts);
     let serving = Arc::clone(&shared);
     upgrade(&shared, parts, None, move |socket, lasts| async move {
-        let connection = Connection::new(serving, caller, socket, None, held, lasts);
+        let mut connection = Connection::new(serving, caller, socket, None, held, lasts);
         connection.be_lenient();
         connection.run().await;
     })

@@ -46,6 +46,29 @@ fn impatient() -> Limits {
 }
 
 #[test]
+fn a_request_for_the_head_of_events_gives_its_connection_no_longer_time() {
+    run(|| async {
+        let (method, ended) = endless();
+        let slider = Arc::new(Property::new(0_u32));
+        let service = Service::new("Kit").with(method).property("slider", slider);
+        let server = Running::of(Gateway::new().service(service).limits(impatient())).await;
+        let mut stream = TcpStream::connect(server.address).await.unwrap();
+        let head = "HEAD /events/Kit.slider HTTP/1.1\r\nHost: 127.0.0.1\r\n\r\n";
+        let get = "GET /rest/Kit/endless HTTP/1.1\r\nHost: 127.0.0.1\r\n\r\n";
+        stream.write_all(head.as_bytes()).await.unwrap();
+        let mut answered = String::new();
+        while !answered.ends_with("\r\n\r\n") {
+            answered.push(stream.read_u8().await.unwrap().into());
+        }
+        assert!(answered.starts_with("HTTP/1.1 200"), "{answered}");
+        assert!(answered.contains("text/event-stream"), "{answered}");
+        stream.write_all(get.as_bytes()).await.unwrap();
+        let gone = timeout(SOON, ended.notified()).await;
+        gone.expect("it is given up as any other");
+    });
+}
+
+#[test]
 fn an_answer_that_its_client_does_not_read_is_given_up_beside_pings_and_events_that_go_on() {
     run(|| async {
         let (method, ended) = endless();
