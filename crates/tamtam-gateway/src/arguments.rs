@@ -72,6 +72,29 @@ impl Arguments {
         Arguments { classes, ..self }
     }
 
+    /// The same, those by their places by these names.
+    ///
+    /// # Errors
+    /// If there are more than names.
+    pub(crate) fn by_names(self, names: &[&'static str]) -> Result<Arguments, Fault> {
+        let Value::List(values) = self.values else {
+            return Ok(self);
+        };
+        if values.len() > names.len() {
+            let (came, known) = (values.len(), names.len());
+            let reason = format!(
+                "the arguments: {came} values came for {known} fields ({})",
+                names.join(", ")
+            );
+            return Err(Fault::arguments(reason));
+        }
+        let names = names.iter().map(|&name| name.to_owned());
+        Ok(Arguments {
+            values: Value::Map(names.zip(values).collect()),
+            ..self
+        })
+    }
+
     /// Takes the argument of this name out, or the first one if they have no names.
     pub(crate) fn take(&mut self, name: &str) -> Option<Value> {
         match &mut self.values {

@@ -32,7 +32,7 @@ fn method(method: &Method) -> Json {
         "name": method.name,
         "about": method.about,
         "safe": method.is_safe,
-        "arguments": method.fields.unwrap_or_default(),
+        "arguments": method.fields.as_deref().unwrap_or_default(),
         "takes": method.takes,
         "gives": method.gives,
     })

@@ -52,7 +52,9 @@ pub struct Method {
     pub(crate) authorize: Option<Authorize>,
     pub(crate) takes: Schema,
     /// The names of its arguments from left to right, if it takes a struct.
-    pub(crate) fields: Option<&'static [&'static str]>,
+    pub(crate) fields: Option<Vec<&'static str>>,
+    /// A field has other names beside its own, among which its place is not known to what reads it.
+    has_aliases: bool,
     pub(crate) gives: Schema,
     /// Sources of rows that have not ended, those whose clients have gone included.
     pub(crate) sources: Arc<Semaphore>,
@@ -185,6 +187,9 @@ impl Method {
                 .into_generator()
         };
         let mut gives: SchemaGenerator = generator();
+        let takes = generator().into_root_schema_for::<A>();
+        let names = field_names::<A>();
+        let fields = names.map(|names| described(names, &takes));
         Method {
             name: name.into(),
             full_name: String::new(),
@@ -192,8 +197,9 @@ impl Method {
             about: String::new(),
             is_safe: false,
             authorize: None,
-            fields: field_names::<A>(),
-            takes: generator().into_root_schema_for::<A>(),
+            has_aliases: fields.as_ref().map(Vec::len) != names.map(<[_]>::len),
+            fields,
+            takes,
             gives: T::schema(&mut gives),
             sources: Arc::new(Semaphore::new(MOST_BLOCKED)),
             invoke: Box::new(invoke),
@@ -225,6 +231,12 @@ impl Method {
     }
 
     pub(crate) fn invoke(&self, arguments: Arguments) -> Called {
+        if let Some(fields) = self.fields.as_ref().filter(|_| self.has_aliases) {
+            return match arguments.by_names(fields) {
+                Ok(arguments) => (self.invoke)(arguments),
+                Err(fault) => refused(fault),
+            };
+        }
         (self.invoke)(arguments)
     }
 }
@@ -235,6 +247,17 @@ impl fmt::Debug for Method {
             .field("name", &self.name)
             .field("is_safe", &self.is_safe)
             .finish_non_exhaustive()
+    }
+}
+
+/// Of the names of a struct's fields those that its description has: each field's own. All of them, if that has others.
+fn described(names: &[&'static str], schema: &Schema) -> Vec<&'static str> {
+    let properties = schema.get("properties").and_then(|known| known.as_object());
+    let is_own = |name: &&str| properties.is_some_and(|known| known.contains_key(*name));
+    let own: Vec<_> = names.iter().copied().filter(is_own).collect();
+    match properties {
+        Some(known) if known.len() == own.len() => own,
+        _ => names.to_vec(),
     }
 }
 

@@ -6,7 +6,7 @@ use serde::de::{DeserializeOwned, Deserializer, Visitor};
 
 use super::ReadError;
 
-/// The names of the fields of a type that is read as a struct, from the first on.
+/// The names of the fields of a type that is read as a struct, from the first on; other names of a field stand beside its own.
 pub(crate) fn field_names<T: DeserializeOwned>() -> Option<&'static [&'static str]> {
     let found = Cell::new(None);
     // It is refused as soon as it has said what it wants.

@@ -213,3 +213,42 @@ fn a_method_has_its_name_for_itself() {
     let method = || Method::new("twice", |(): ()| async { Ok(()) });
     let _ = Service::new("Kit").with(method()).with(method());
 }
+
+#[derive(serde::Deserialize, schemars::JsonSchema)]
+struct Painted {
+    #[serde(alias = "colour", alias = "Color")]
+    color: String,
+    count: u32,
+}
+
+#[test]
+fn other_names_of_a_field_take_no_place_among_the_arguments() {
+    run(|| async {
+        let paint = Method::new("paint", |painted: Painted| async move {
+            Ok::<_, Fault>(format!("{} {}", painted.count, painted.color))
+        });
+        let gateway = Gateway::new().service(Service::new("Kit").with(paint));
+        let server = Running::of(gateway).await;
+        for arguments in [
+            r#"["red", 5]"#,
+            r#"{"color": "red", "count": 5}"#,
+            r#"{"colour": "red", "count": 5}"#,
+        ] {
+            let answered = server
+                .post("/rest/Kit/paint", "application/json", arguments)
+                .await;
+            assert_eq!(answered.text(), "\"5 red\"", "{arguments}");
+        }
+        let refused = server.post("/rest/Kit/paint", "application/json", r#"["red", 5, 6]"#);
+        let refused = refused.await;
+        assert_eq!(refused.status, 400, "{}", refused.text());
+        assert!(
+            refused.text().contains("(color, count)"),
+            "{}",
+            refused.text()
+        );
+        let known = server.get("/services", &[]).await.json();
+        let method = &known["services"][0]["methods"][0];
+        assert_eq!(method["arguments"], serde_json::json!(["color", "count"]));
+    });
+}

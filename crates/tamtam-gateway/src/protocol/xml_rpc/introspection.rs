@@ -72,7 +72,7 @@ fn about(gateway: &Gateway, params: Vec<Value>) -> Result<About<'_>, Fault> {
 fn signature(method: &Method) -> Value {
     let mut types = vec![kind(method.gives.as_value())];
     let takes = method.takes.as_value();
-    if let Some(fields) = method.fields {
+    if let Some(fields) = &method.fields {
         let members = takes.get("properties");
         let of = |field: &&str| {
             members
