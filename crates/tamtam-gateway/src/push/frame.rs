@@ -53,7 +53,21 @@ pub(crate) fn event(run: &str, policy: Policy, due: &[Due], text: &mut String) {
         let _ = write!(text, "event: missed\ndata: {missed}\n\n");
     }
     let _ = write!(text, "id: {run}.{number}\ndata: ");
+    let begin = text.len();
     values(policy, due, text);
+    // JSON that was written elsewhere may have line breaks between its parts. Each line of an event has a name of its own.
+    if text.as_bytes()[begin..]
+        .iter()
+        .any(|byte| matches!(byte, b'\n' | b'\r'))
+    {
+        let lines = text.split_off(begin);
+        let mut lines = lines.split(['\n', '\r']);
+        text.push_str(lines.next().unwrap_or_default());
+        for line in lines {
+            text.push_str("\ndata: ");
+            text.push_str(line);
+        }
+    }
     text.push_str("\n\n");
 }
 
@@ -72,10 +86,48 @@ fn values(policy: Policy, due: &[Due], text: &mut String) {
         if place > 0 {
             text.push(',');
         }
-        // JSON is text, and has no line breaks where it is written without spaces.
+        // JSON is text.
         text.push_str(std::str::from_utf8(&due.encoded.json).unwrap_or("null"));
     }
     if is_batch {
         text.push(']');
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use bytes::Bytes;
+
+    use super::super::log::Encoded;
+    use super::*;
+
+    #[test]
+    fn an_event_whose_value_has_lines_has_a_name_before_each() {
+        let due = |json: &'static str| Due {
+            number: 7,
+            missed: 0,
+            encoded: Encoded {
+                json: Bytes::from_static(json.as_bytes()),
+                packed: None,
+            },
+        };
+        for (values, policy, expected) in [
+            (vec!["[1,2]"], Policy::All, "id: run.7\ndata: [1,2]\n\n"),
+            (
+                vec!["{\n \"a\": 1\n}"],
+                Policy::All,
+                "id: run.7\ndata: {\ndata:  \"a\": 1\ndata: }\n\n",
+            ),
+            (
+                vec!["[1,\r2]", "3"],
+                Policy::Batches,
+                "id: run.7\ndata: [[1,\ndata: 2],3]\n\n",
+            ),
+        ] {
+            let due: Vec<Due> = values.into_iter().map(due).collect();
+            let mut text = String::new();
+            event("run", policy, &due, &mut text);
+            assert_eq!(text, expected);
+        }
     }
 }

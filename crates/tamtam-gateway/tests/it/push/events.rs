@@ -1,16 +1,54 @@
 //! Events of a server, as a page reads them.
 
+use std::sync::Arc;
 use std::time::Duration;
 
 use http_body_util::{BodyExt, Full};
 use hyper_util::rt::{TokioExecutor, TokioIo};
+use serde_json::value::RawValue;
 use serde_json::{Value as Json, json};
-use tamtam_gateway::Limits;
+use tamtam_channel::Property;
+use tamtam_gateway::{Gateway, Limits, Service};
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::TcpStream;
 
 use super::{Market, Price, Socket, figure, price};
 use crate::world::{Running, request, run};
+
+/// JSON as it was written elsewhere.
+#[derive(Clone)]
+struct Written(Arc<RawValue>);
+
+impl serde::Serialize for Written {
+    fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        self.0.serialize(serializer)
+    }
+}
+
+impl schemars::JsonSchema for Written {
+    fn schema_name() -> std::borrow::Cow<'static, str> {
+        "Written".into()
+    }
+
+    fn json_schema(_: &mut schemars::SchemaGenerator) -> schemars::Schema {
+        true.into()
+    }
+}
+
+#[test]
+fn a_value_of_several_lines_is_one_event() {
+    run(|| async {
+        let text = "{\n  \"a\": [\r\n 1 ]\n}";
+        let raw = RawValue::from_string(text.to_owned()).unwrap();
+        let property = Arc::new(Property::new(Written(Arc::from(raw))));
+        let service = Service::new("Kit").property("raw", property);
+        let server = Running::of(Gateway::new().service(service)).await;
+        let mut events = Events::open(&server, "/events/Kit.raw", &[]).await;
+        let event = events.next().await.unwrap();
+        let data: Json = serde_json::from_str(&event.data).unwrap();
+        assert_eq!(data, json!({"a": [1]}));
+    });
+}
 
 /// One event.
 #[derive(Debug, Default, PartialEq)]
