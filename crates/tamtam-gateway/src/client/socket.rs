@@ -81,11 +81,14 @@ pub(super) enum Waiting {
         oneshot::Sender<Result<Value, CallError>>,
         mpsc::Sender<Pushed>,
     ),
+    /// With the subscription that ends by it, whether its answer is still waited for or not.
+    End(oneshot::Sender<Result<Value, CallError>>, u64),
     NoOne,
 }
 
 impl Waiting {
-    /// Whether it takes no answer any more. That of a subscription that was given up is waited for, to end the subscription.
+    /// Whether it takes no answer any more. That of a subscription that was given up is waited for, to end the subscription, and that of one
+    /// that ends, to end its values.
     fn is_given_up(&self) -> bool {
         matches!(self, Waiting::Call(asker) if asker.is_closed())
     }
@@ -107,6 +110,19 @@ impl Asking {
     ) -> Result<Value, CallError> {
         let (answer, answered) = oneshot::channel();
         self.wait(commands, method, arguments, Waiting::Call(answer), answered)
+            .await
+    }
+
+    /// Ends a subscription. Its values end when the server has answered, though the answer is not waited for.
+    pub(super) async fn unsubscribe(
+        &self,
+        commands: &mpsc::UnboundedSender<Command>,
+        subscription: u64,
+    ) -> Result<Value, CallError> {
+        let (answer, answered) = oneshot::channel();
+        let arguments = serde_json::json!({"subscription": subscription});
+        let waiting = Waiting::End(answer, subscription);
+        self.wait(commands, "unsubscribe", arguments, waiting, answered)
             .await
     }
 
@@ -474,6 +490,12 @@ impl Connection {
                 } else {
                     let _ = asker.send(answer);
                 }
+            }
+            Waiting::End(asker, subscription) => {
+                if answer.is_ok() {
+                    self.subscriptions.remove(&subscription);
+                }
+                let _ = asker.send(answer);
             }
             Waiting::NoOne => {}
         }

@@ -164,14 +164,14 @@ impl Values {
 
     /// Ends the subscription. What had come before is still there to be taken by [`next`](Values::next).
     ///
+    /// # Cancel safety
+    /// No value is lost, and the subscription ends all the same: [`next`](Values::next) gives what had come, and then nothing. How many
+    /// values were not sent is not told.
+    ///
     /// # Errors
     /// If the connection has failed, or has none of it any more.
     pub async fn unsubscribe(&mut self) -> Result<Rest, CallError> {
-        let asked = self.asking.ask(
-            &self.commands,
-            "unsubscribe",
-            serde_json::json!({"subscription": self.id}),
-        );
+        let asked = self.asking.unsubscribe(&self.commands, self.id);
         let mut asked = std::pin::pin!(asked);
         let answer = loop {
             tokio::select! {
@@ -204,9 +204,9 @@ impl Stream for Values {
         if std::mem::replace(&mut self.is_over, true) {
             return Poll::Ready(None);
         }
+        // A connection that has ended says why; one that goes on has ended the subscription.
         let reason = self.ended.get().cloned();
-        let reason = reason.unwrap_or_else(|| "the connection has ended".to_owned());
-        Poll::Ready(Some(Err(CallError::Connection(reason))))
+        Poll::Ready(reason.map(|reason| Err(CallError::Connection(reason))))
     }
 }
 

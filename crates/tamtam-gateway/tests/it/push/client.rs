@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use futures_util::{SinkExt, StreamExt};
+use futures_util::{FutureExt, SinkExt, StreamExt};
 use tamtam_gateway::{CallError, Client, Policy, PushForm, Value, Wish};
 use tokio_tungstenite::tungstenite::Message;
 
@@ -79,6 +79,37 @@ fn our_client_calls_and_subscribes() {
             .to_string();
         assert!(late.contains("the server ends"), "{late}");
         server.ended().await;
+    });
+}
+
+#[test]
+fn a_subscription_ends_though_the_answer_to_that_is_not_waited_for() {
+    run(|| async {
+        let (market, gateway) = Market::new();
+        let server = Running::of(gateway).await;
+        let url = format!("http://{}", server.address);
+        let client = Client::connect(&url).await.unwrap();
+        let socket = client.socket().await.unwrap();
+        let mut values = socket
+            .subscribe("Market.slider", Wish::new())
+            .await
+            .unwrap();
+        assert_eq!(
+            values.next().await.unwrap().map(|first| first.number),
+            Some(1)
+        );
+        assert!(values.unsubscribe().now_or_never().is_none());
+        let subscribers = r#"tamtam_gateway_subscribers{name="Market.slider"}"#;
+        while figure(&server, subscribers).await > 0 {
+            tokio::task::yield_now().await;
+        }
+        market.slider.set(6);
+        let next = tokio::time::timeout(Duration::from_secs(30), values.next()).await;
+        assert_eq!(next.expect("it has ended").unwrap(), None);
+        assert_eq!(values.next().await.unwrap(), None);
+        // The connection goes on.
+        let sum = socket.call("Sums.add", &(40, 2)).await.unwrap();
+        assert_eq!(sum.get("sum"), Some(&Value::Int(42)));
     });
 }
 
