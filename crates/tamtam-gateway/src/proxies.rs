@@ -143,7 +143,7 @@ impl Proxies {
             ForwardedBy::XForwardedFor => head.x_forwarded_for.text().map(by_commas),
             ForwardedBy::Forwarded => head.forwarded.text().map(for_each_hop),
         };
-        for hop in said.unwrap_or_default().into_iter().rev().take(MOST_HOPS) {
+        for hop in said.unwrap_or_default() {
             // Whom a proxy does not name is the proxy's own affair: it is the client then.
             let Some(hop) = hop.and_then(address_in) else {
                 break;
@@ -157,44 +157,57 @@ impl Proxies {
     }
 }
 
+/// What stands between the commas, from the last one on.
 fn by_commas(text: &str) -> Vec<Option<&str>> {
-    text.split(',').map(Some).collect()
+    text.rsplit(',').take(MOST_HOPS).map(Some).collect()
 }
 
-/// What `for` says of each hop of RFC 7239; nothing where it says nothing, or that cannot be read.
+/// What `for` says of each hop of RFC 7239, from the last one on; nothing where it says nothing, or that cannot be read.
+///
+/// What a trusted proxy has added stands at the end and is whole. Read from there, a text that a client has begun and not ended takes
+/// nothing of it along.
 fn for_each_hop(text: &str) -> Vec<Option<&str>> {
-    let mut hops = Vec::new();
-    let (mut is_quoted, mut is_escaped) = (false, false);
-    let (mut begin, mut hop) = (0, None);
-    let pair = |begin, end, hop: &mut Option<_>| {
-        let (name, value) = text[begin..end].split_once('=').unwrap_or_default();
-        if name.trim().eq_ignore_ascii_case("for") {
-            *hop = Some(value.trim().trim_matches('"'));
-        }
+    let bytes = text.as_bytes();
+    let is_mark = |at: usize| {
+        let before = bytes[..at].iter().rev();
+        bytes[at] == b'"' && before.take_while(|byte| **byte == b'\\').count() % 2 == 0
     };
-    for (at, byte) in text.bytes().enumerate() {
+    let (mut hops, mut end, mut is_quoted) = (Vec::new(), text.len(), false);
+    for at in (0..text.len()).rev() {
+        if is_mark(at) {
+            is_quoted = !is_quoted;
+        } else if bytes[at] == b',' && !is_quoted {
+            hops.push(for_in(&text[at + 1..end]));
+            end = at;
+            if hops.len() == MOST_HOPS {
+                return hops;
+            }
+        }
+    }
+    hops.push(if is_quoted {
+        None
+    } else {
+        for_in(&text[..end])
+    });
+    hops
+}
+
+/// What `for` says of one hop.
+fn for_in(hop: &str) -> Option<&str> {
+    let (mut is_quoted, mut is_escaped) = (false, false);
+    let is_end = |byte: char| {
         match byte {
             _ if is_escaped => is_escaped = false,
-            b'\\' if is_quoted => is_escaped = true,
-            b'"' => is_quoted = !is_quoted,
-            b';' | b',' if !is_quoted => {
-                pair(begin, at, &mut hop);
-                begin = at + 1;
-                if byte == b',' {
-                    hops.push(hop.take());
-                }
-            }
-            _ => {}
+            '\\' if is_quoted => is_escaped = true,
+            '"' => is_quoted = !is_quoted,
+            _ => return byte == ';' && !is_quoted,
         }
-    }
-    // A text that does not end takes all behind it with it.
-    if is_quoted {
-        hop = None;
-    } else {
-        pair(begin, text.len(), &mut hop);
-    }
-    hops.push(hop);
-    hops
+        false
+    };
+    let pairs = hop.split(is_end).filter_map(|pair| pair.split_once('='));
+    let of_for = pairs.filter(|(name, _)| name.trim().eq_ignore_ascii_case("for"));
+    let (_, value) = of_for.last()?;
+    Some(value.trim().trim_matches('"'))
 }
 
 /// An address, perhaps with a port, as proxies write it.
@@ -366,7 +379,11 @@ mod tests {
             ("for=198.51.100.7, by=10.0.0.9", "127.0.0.1"),
             ("for=198.51.100.7, ", "127.0.0.1"),
             // A client begins a text that a proxy's part would be in.
-            ("for=\"198.51.100.7, for=198.51.100.8", "127.0.0.1"),
+            ("for=\"198.51.100.7, for=198.51.100.8", "198.51.100.8"),
+            ("for=\", for=198.51.100.8", "198.51.100.8"),
+            ("for=\";, for=\"[2001:db9::1]:4711\"", "2001:db9::1"),
+            ("by=\"\\, for=198.51.100.8, for=10.0.0.9", "198.51.100.8"),
+            // What no proxy has written.
             ("for=198.51.100.7, for=10.0.0.9;by=\"", "127.0.0.1"),
             ("198.51.100.7", "127.0.0.1"),
         ] {
