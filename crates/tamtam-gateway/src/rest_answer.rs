@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use axum::body::Body;
 use axum::http::header::{ACCEPT_RANGES, ALLOW, CACHE_CONTROL, CONTENT_RANGE, ETAG};
-use axum::http::{HeaderValue, StatusCode};
+use axum::http::{HeaderValue, Method as HttpMethod, StatusCode};
 use axum::response::Response;
 use tamtam_rows::{CompressionKind, Rows};
 
@@ -21,7 +21,8 @@ use crate::protocol::rest::{Accepted, Form, Picked, RowRange, pick};
 use crate::stream_answer::of_stream;
 use crate::{Answer, CachedRows, Fault, FaultKind, Value, json};
 
-/// The response to a call, in one of the forms that are accepted. A tag and a range have only what changes nothing: `is_get`.
+/// The response to a call, in one of the forms that are accepted. A tag has only what changes nothing, and a range what is asked for by
+/// GET.
 ///
 /// # Errors
 /// The fault that the client is to be told.
@@ -29,9 +30,10 @@ pub(crate) async fn respond(
     shared: &Shared,
     head: &Head<'_>,
     accepted: Accepted,
-    is_get: bool,
+    method: &HttpMethod,
     answered: Answer,
 ) -> Result<Response, Fault> {
+    let is_get = *method == HttpMethod::GET || *method == HttpMethod::HEAD;
     let form = accepted
         .iter()
         .copied()
@@ -41,20 +43,26 @@ pub(crate) async fn respond(
                 "the answer is no table, and comes as application/json or application/vnd.msgpack";
             Fault::of(FaultKind::NotCarried, reason).status(406)
         })?;
-    let mut range = if is_get {
+    let mut range = if *method == HttpMethod::GET {
         text(head.range).and_then(RowRange::read)
     } else {
         None
     };
     // Of a part the tag is that of the whole table, which is made only for a client that asks by it.
     let mut tag_of_whole = None;
-    if let (Some(_), Some(condition)) = (range, head.if_range) {
+    let is_asked_by_tag = head.if_range.is_some() || head.if_none_match.text().is_some();
+    if range.is_some() && is_asked_by_tag {
         if let Some(whole) = Whole::of(form, &answered) {
-            let tag = whole.tag(form).await?;
-            tag_of_whole = is_still(&tag, condition).then_some(tag);
+            let (tag, bytes) = whole.tag(form).await?;
+            // A client that has the whole table needs no part of it.
+            if is_known(&tag, head) {
+                return Ok(not_modified(&tag, kind_of(shared, head, bytes)));
+            }
+            tag_of_whole = Some(tag);
         }
-        if tag_of_whole.is_none() {
-            range = None;
+        if let Some(condition) = head.if_range {
+            tag_of_whole = tag_of_whole.filter(|tag| is_still(tag, condition));
+            range = range.filter(|_| tag_of_whole.is_some());
         }
     }
     if range.is_some() {
@@ -100,7 +108,7 @@ pub(crate) async fn respond(
         && content_range.is_none()
         && is_known(tag, head)
     {
-        return Ok(not_modified(tag));
+        return Ok(not_modified(tag, kind_of(shared, head, body.len())));
     }
     let (mut response, kind) = answer(shared, head, form.content_type(), body).await;
     if is_get {
@@ -155,7 +163,7 @@ async fn of_cached(
         }
     };
     if is_get && is_known(&encoded.tag, head) {
-        return Ok(not_modified(&encoded.tag));
+        return Ok(not_modified(&encoded.tag, encoded.kind));
     }
     let Encoded {
         body,
@@ -178,7 +186,8 @@ async fn of_cached(
 
 /// A table by which its tag is known, or found.
 enum Whole {
-    Tag(String),
+    /// And how many bytes it is without compression.
+    Tag(String, usize),
     Rows(Rows),
 }
 
@@ -191,7 +200,7 @@ impl Whole {
             Answer::Cached(table) => {
                 let kept = table.get(form.content_type().name(), CompressionKind::None);
                 Some(match kept {
-                    Some(kept) => Whole::Tag(kept.tag.to_string()),
+                    Some(kept) => Whole::Tag(kept.tag.to_string(), kept.plain_bytes),
                     None => Whole::Rows(table.rows().clone()),
                 })
             }
@@ -199,23 +208,32 @@ impl Whole {
         }
     }
 
-    /// The tag of the table in this form.
-    async fn tag(self, form: Form) -> Result<String, Fault> {
+    /// The tag of the table in this form, and how many bytes that is.
+    async fn tag(self, form: Form) -> Result<(String, usize), Fault> {
         match self {
-            Whole::Tag(tag) => Ok(tag),
+            Whole::Tag(tag, bytes) => Ok((tag, bytes)),
             Whole::Rows(rows) => {
                 let body = encoded(rows.memory(), move || form.encode(&rows)).await?;
-                Ok(tag_of(&body))
+                Ok((tag_of(&body), body.len()))
             }
         }
     }
 }
 
-/// The answer to a client that has this one already.
-fn not_modified(tag: &str) -> Response {
+/// By what an answer of so many bytes is compressed for this client.
+fn kind_of(shared: &Shared, head: &Head<'_>, bytes: usize) -> CompressionKind {
+    if bytes > shared.gateway.compression.0 {
+        accepted_compression(head)
+    } else {
+        CompressionKind::None
+    }
+}
+
+/// The answer to a client that has this one already, with what the whole one would say of itself.
+fn not_modified(tag: &str, kind: CompressionKind) -> Response {
     let mut response = Response::new(Body::empty());
     *response.status_mut() = StatusCode::NOT_MODIFIED;
-    set(&mut response, ETAG, &format!("\"{tag}\""));
+    put_tag(&mut response, Some(tag), kind);
     vary(&mut response);
     response
 }

@@ -330,7 +330,7 @@ async fn by_get(shared: &Shared, service: &str, method: &str, envelope: &Envelop
         caller: &caller,
         service,
         method,
-        is_get: true,
+        http_method: &envelope.parts.method,
     };
     call.respond(shared, ticket, envelope.head, || Ok(arguments))
         .await
@@ -354,7 +354,7 @@ async fn by_post(
         caller: &received.caller,
         service,
         method,
-        is_get: false,
+        http_method: &envelope.parts.method,
     };
     let arguments = || rest::arguments_of_body(&received.body, &shared.gateway.limits);
     call.respond(shared, received.ticket, envelope.head, arguments)
@@ -366,7 +366,7 @@ struct MethodCall<'c> {
     caller: &'c Caller,
     service: &'c str,
     method: &'c str,
-    is_get: bool,
+    http_method: &'c HttpMethod,
 }
 
 impl MethodCall<'_> {
@@ -391,7 +391,7 @@ impl MethodCall<'_> {
                 arguments()?,
             );
             let answered = called.await?;
-            respond(shared, head, accepted, self.is_get, answered).await
+            respond(shared, head, accepted, self.http_method, answered).await
         };
         let response = match responding.await {
             Ok(response) => response,

@@ -8,7 +8,7 @@ use tamtam_gateway::{CachedRows, Fault, Gateway, Method, RowStream, Service};
 use tamtam_rows::encoding::{self, JsonReader};
 use tamtam_rows::{CompressionKind, Limits, Rows, decompress};
 
-use crate::world::{Running, kit, run, tiles};
+use crate::world::{Running, kit, request, run, tiles};
 
 const LIST: &str = "/rest/Tiles/list?set=palette";
 
@@ -568,5 +568,50 @@ fn a_client_that_does_not_read_stops_the_source_and_one_that_leaves_ends_it() {
             taken < 1_000,
             "{taken} parts, {stands} before the client left"
         );
+    });
+}
+
+#[test]
+fn an_answer_that_is_known_says_of_itself_what_the_whole_one_does() {
+    run(|| async {
+        let server = Running::of(kit()).await;
+        for encoding in ["identity", "gzip", "zstd"] {
+            let encoding = ("accept-encoding", encoding);
+            let whole = server.get(LIST, &[encoding]).await;
+            let tag = whole.header("etag").to_owned();
+            let known = server.get(LIST, &[encoding, ("if-none-match", &tag)]).await;
+            assert_eq!(known.status, 304);
+            for name in ["etag", "cache-control", "vary"] {
+                assert_eq!(
+                    known.header(name),
+                    whole.header(name),
+                    "{name} {encoding:?}"
+                );
+            }
+        }
+    });
+}
+
+#[test]
+fn a_range_is_one_of_a_get_and_comes_behind_the_tag() {
+    run(|| async {
+        let server = Running::of(kit()).await;
+        let range = ("range", "rows=0-9");
+        let head = request("HEAD", LIST).header(range.0, range.1);
+        let answered = server.send(head.body(Default::default()).unwrap()).await;
+        assert_eq!(
+            (answered.status, answered.header("content-range")),
+            (200, "")
+        );
+        let tag = answered.header("etag").to_owned();
+        for (known, status) in [(&*tag, 304), ("\"another\"", 206), ("*", 304)] {
+            let answered = server.get(LIST, &[range, ("if-none-match", known)]).await;
+            assert_eq!(answered.status, status, "{known}");
+        }
+        // That one has the table of the range is another condition.
+        let both = [range, ("if-none-match", "\"another\""), ("if-range", &*tag)];
+        assert_eq!(server.get(LIST, &both).await.status, 206);
+        let neither = [range, ("if-none-match", "\"a\""), ("if-range", "\"b\"")];
+        assert_eq!(server.get(LIST, &neither).await.status, 200);
     });
 }
