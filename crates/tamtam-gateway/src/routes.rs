@@ -469,8 +469,7 @@ fn refused(shared: &Shared, envelope: &Envelope<'_>) -> Option<Response> {
     let caller = caller_of(shared, envelope, Protocol::Rest);
     let path = envelope.parts.uri.path();
     let fault = shared.may(None, &caller, path).err()?;
-    let status = StatusCode::from_u16(fault.http_status()).unwrap_or(StatusCode::FORBIDDEN);
-    Some(*plain(status, fault.description().to_owned()))
+    Some(*plain_fault(&fault))
 }
 
 fn cross_domain(shared: &Shared) -> Response {

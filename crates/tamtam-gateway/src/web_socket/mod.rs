@@ -5,19 +5,20 @@ mod connection;
 mod link;
 mod paced;
 
+use std::borrow::Cow;
 use std::sync::Arc;
 
 use axum::extract::ws::{WebSocket, WebSocketUpgrade};
 use axum::extract::{FromRequestParts, Request};
-use axum::http::header::SEC_WEBSOCKET_PROTOCOL;
-use axum::http::{HeaderMap, StatusCode, request};
+use axum::http::header::{CONNECTION, SEC_WEBSOCKET_PROTOCOL, SEC_WEBSOCKET_VERSION, UPGRADE};
+use axum::http::{HeaderMap, StatusCode, Version, request};
 use axum::response::Response;
 use base64::Engine;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
 
 use crate::gateway::Shared;
 use crate::head::Head;
-use crate::http::{Arrival, Envelope, Held, caller_of, plain};
+use crate::http::{Arrival, Envelope, Held, caller_of, plain, put};
 use crate::lasting::Lasts;
 use crate::{Caller, Protocol};
 use connection::Connection;
@@ -62,7 +63,7 @@ pub(crate) async fn open_link(shared: Arc<Shared>, name: String, request: Reques
     }
     if !protocols(&parts.headers).any(|one| one == LINK_PROTOCOL) {
         let text = format!("a link is a WebSocket with the subprotocol {LINK_PROTOCOL}");
-        return *plain(StatusCode::UPGRADE_REQUIRED, text);
+        return upgrade_required(parts.version, text);
     }
     let held = held(&parts);
     let serving = Arc::clone(&shared);
@@ -102,7 +103,7 @@ where
         Ok(upgrade) => upgrade,
         Err(_) => {
             let reason = "this is a WebSocket: send the headers of its handshake";
-            return *plain(StatusCode::UPGRADE_REQUIRED, reason);
+            return upgrade_required(parts.version, reason);
         }
     };
     let limits = &shared.gateway.limits;
@@ -121,6 +122,18 @@ where
             serve(socket, lasts).await;
             drop(held);
         })
+}
+
+/// The answer to a request that is none for a WebSocket: what it has to become.
+fn upgrade_required(version: Version, reason: impl Into<Cow<'static, str>>) -> Response {
+    let mut response = *plain(StatusCode::UPGRADE_REQUIRED, reason);
+    put(&mut response, SEC_WEBSOCKET_VERSION, "13");
+    // By HTTP/2 a connection is not upgraded.
+    if version < Version::HTTP_2 {
+        put(&mut response, UPGRADE, "websocket");
+        put(&mut response, CONNECTION, "upgrade");
+    }
+    response
 }
 
 /// The connection by which a request came, if the server is ours.

@@ -73,6 +73,26 @@ fn a_check_that_panics_lets_no_one_pass_and_tells_nothing() {
 }
 
 #[test]
+fn one_who_is_not_known_is_told_how_to_say_who_it_is() {
+    run(|| async {
+        let gateway = kit()
+            .advice(1)
+            .authorize(tamtam_gateway::bearer("let me in"));
+        let server = Running::of(gateway).await;
+        for path in [
+            "/services",
+            "/metrics",
+            "/advice",
+            "/rest/Sums/add?left=1&right=2",
+        ] {
+            let refused = server.get(path, &[]).await;
+            let told = refused.header("www-authenticate");
+            assert_eq!((refused.status, told), (401, "Bearer"), "{path}");
+        }
+    });
+}
+
+#[test]
 fn a_login_whose_check_panics_begins_no_session() {
     run(|| async {
         let server = Running::of(broken(Pool::new())).await;

@@ -53,7 +53,10 @@ fn a_handshake_is_judged_as_a_request_is() {
         Socket::try_open(&server, &[("origin", "https://game.example")])
             .await
             .unwrap();
-        assert_eq!(server.get("/socket", &[]).await.status, 426);
+        let plain = server.get("/socket", &[]).await;
+        assert_eq!(plain.status, 426);
+        assert_eq!(plain.header("upgrade"), "websocket");
+        assert_eq!(plain.header("sec-websocket-version"), "13");
     });
 }
 
