@@ -24,9 +24,13 @@ impl Passed {
     /// Lets a request pass.
     ///
     /// # Errors
-    /// The answer, if its page may not call, it is for another server, or it is what browsers ask before.
+    /// The answer, if its page may not call, it is for another server, or for two, or it is what browsers ask before.
     pub(crate) fn of(web: &WebPolicy, request: &Envelope<'_>) -> Result<Passed, Box<Response>> {
         let (arrival, parts) = (request.arrival, request.parts);
+        if request.head.has_two_hosts {
+            let reason = "a request has one line Host";
+            return Err(plain(StatusCode::BAD_REQUEST, reason));
+        }
         let host = host_of(&parts.uri, request.head.host);
         // What is on a Unix socket is not reached by a page, and what this connection was known by before is known.
         let is_trusted = arrival.is_some_and(|arrival| {

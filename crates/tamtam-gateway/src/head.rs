@@ -8,6 +8,8 @@ use axum::http::{HeaderMap, HeaderValue};
 #[derive(Debug, Default)]
 pub(crate) struct Head<'r> {
     pub(crate) host: Option<&'r HeaderValue>,
+    /// There is a second line of it, which makes the request none of HTTP.
+    pub(crate) has_two_hosts: bool,
     pub(crate) origin: Option<&'r HeaderValue>,
     pub(crate) authorization: Option<&'r HeaderValue>,
     pub(crate) content_type: Option<&'r HeaderValue>,
@@ -39,7 +41,10 @@ impl<'r> Head<'r> {
         // One look at each header that has come costs less than a look-up of each that may have come.
         for (name, value) in headers {
             match name.as_str() {
-                "host" => first(&mut head.host, value),
+                "host" => {
+                    head.has_two_hosts = head.host.is_some();
+                    first(&mut head.host, value);
+                }
                 "origin" => first(&mut head.origin, value),
                 "authorization" => first(&mut head.authorization, value),
                 "content-type" => first(&mut head.content_type, value),
@@ -158,7 +163,7 @@ mod tests {
         assert_eq!(found, names.map(Some));
         let none = HeaderMap::new();
         let head = Head::of(&none);
-        assert!(head.host.is_none() && head.range.is_none());
+        assert!(head.host.is_none() && !head.has_two_hosts && head.range.is_none());
         assert_eq!(head.accept.text(), None);
     }
 
@@ -177,7 +182,7 @@ mod tests {
             head.accept.text(),
             Some("text/csv;q=0.5,application/json, text/html,*/*;q=0.1")
         );
-        assert_eq!(text(head.host), Some("one"));
+        assert_eq!((text(head.host), head.has_two_hosts), (Some("one"), true));
         assert_eq!(head.if_none_match.text(), Some("\"a\""));
     }
 

@@ -519,7 +519,8 @@ pub(crate) async fn decompressed(
     if matches!(encoding, Listed::Absent) {
         return Ok(body);
     }
-    let kind = match encoding.text().map(str::trim) {
+    let name = encoding.text().map(|name| name.trim().to_ascii_lowercase());
+    let kind = match name.as_deref() {
         Some("identity") => return Ok(body),
         Some("gzip" | "x-gzip") => CompressionKind::Gzip,
         Some("zstd") => CompressionKind::Zstd,

@@ -644,7 +644,11 @@ async fn converse(stream: Box<dyn Wire>) -> io::Result<SendRequest<Full<Bytes>>>
 /// # Errors
 /// If it is what was not asked for.
 fn compression_of(headers: &HeaderMap) -> Result<CompressionKind, CallError> {
-    match headers.get(CONTENT_ENCODING).map(|name| name.as_bytes()) {
+    let name = headers.get(CONTENT_ENCODING);
+    match name
+        .map(|name| name.as_bytes().to_ascii_lowercase())
+        .as_deref()
+    {
         None => Ok(CompressionKind::None),
         Some(b"zstd") => Ok(CompressionKind::Zstd),
         Some(b"gzip") => Ok(CompressionKind::Gzip),

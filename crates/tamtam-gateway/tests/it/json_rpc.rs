@@ -182,3 +182,29 @@ fn what_exceeds_a_limit_is_refused_as_json_rpc_has_it() {
         assert_eq!(answer["error"]["code"], -32003, "{answer}");
     });
 }
+
+#[test]
+fn an_id_comes_back_as_it_is_or_is_refused() {
+    run(|| async {
+        let server = Running::of(kit()).await;
+        for (id, is_taken) in [
+            ("18446744073709551615", true),
+            ("-9223372036854775808", true),
+            ("1.5", true),
+            ("18446744073709551616", false),
+            ("123456789012345678901234567890", false),
+            ("-9223372036854775809", false),
+        ] {
+            let call =
+                format!(r#"{{"jsonrpc":"2.0","method":"Echo.echo","params":[1],"id":{id}}}"#);
+            let answered = server.post("/jsonrpc", "application/json", call).await;
+            let told = if is_taken { id } else { "null" };
+            assert!(
+                answered.text().ends_with(&format!(r#""id":{told}}}"#)),
+                "{}",
+                answered.text()
+            );
+            assert_eq!(answered.json()["error"].is_null(), is_taken, "{id}");
+        }
+    });
+}

@@ -577,3 +577,40 @@ fn times_without_an_end_are_times() {
     });
 }
 
+#[test]
+fn a_request_names_one_host() {
+    run(|| async {
+        let server = Running::of(kit()).await;
+        let mut stream = TcpStream::connect(server.address).await.unwrap();
+        let head = "GET /services HTTP/1.1\r\nHost: 127.0.0.1\r\nHost: localhost\r\nConnection: close\r\n\r\n";
+        stream.write_all(head.as_bytes()).await.unwrap();
+        let mut answered = String::new();
+        stream.read_to_string(&mut answered).await.unwrap();
+        assert!(answered.starts_with("HTTP/1.1 400"), "{answered}");
+    });
+}
+
+#[test]
+fn the_name_of_a_compression_has_no_case() {
+    run(|| async {
+        let server = Running::of(kit()).await;
+        let kind = tamtam_rows::CompressionKind::Gzip;
+        let compression = tamtam_rows::Compression {
+            threshold_bytes: 0,
+            ..tamtam_rows::Compression::new(kind)
+        };
+        let body = format!("{{\"left\": 40,{} \"right\": 2}}", " ".repeat(1_000));
+        let body = compression.compress(body.into_bytes()).unwrap();
+        assert_eq!(body.kind, kind);
+        let request = request("POST", "/rest/Sums/add")
+            .header("content-type", "application/json")
+            .header("content-encoding", "GZIP");
+        let answered = server
+            .send(request.body(Full::new(body.bytes.into())).unwrap())
+            .await;
+        assert_eq!(
+            (answered.status, &answered.json()["sum"]),
+            (200, &42.into())
+        );
+    });
+}

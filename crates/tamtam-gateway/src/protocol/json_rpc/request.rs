@@ -67,14 +67,15 @@ impl<'a> Asked<'a> {
             method,
             params,
         } = members;
-        let is_id = |id: &Value| {
-            matches!(
-                id,
-                Value::Null | Value::Text(_) | Value::Int(_) | Value::Unsigned(_) | Value::Float(_)
-            )
+        let is_id = |id: &Value| match id {
+            Value::Null | Value::Text(_) | Value::Int(_) | Value::Unsigned(_) => true,
+            // An integer of more bits would come back as another one.
+            Value::Float(number) => number.abs() < i64::MAX as f64,
+            _ => false,
         };
         if id.as_ref().is_some_and(|id| !is_id(id)) {
-            return Err((Value::Null, "the id is a text, a number or null"));
+            let reason = "the id is a text, a number of at most 64 bits or null";
+            return Err((Value::Null, reason));
         }
         let known = |id: Option<Value>| id.unwrap_or_default();
         if version.flatten().as_deref() != Some("2.0") {
