@@ -20,7 +20,7 @@ pub struct Limits {
     /// Bytes of a request's body, also when it is decompressed; and apart from that of what references in it repeat, which AMF
     /// has. 4 MiB.
     pub body_bytes: usize,
-    /// How deep values may lie in each other. 64.
+    /// How deep values may lie in each other. 64. In JSON and XML-RPC it is never more than 128.
     pub depth: usize,
     /// How many values a request may hold. 200,000.
     pub values: usize,

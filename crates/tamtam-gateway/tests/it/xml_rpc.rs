@@ -192,3 +192,23 @@ fn a_server_tells_of_its_methods() {
         assert!(none.contains("-32601"), "{none}");
     });
 }
+
+#[test]
+fn values_lie_no_deeper_in_each_other_than_a_thread_can_read() {
+    run(|| async {
+        let limits = tamtam_gateway::Limits {
+            depth: usize::MAX,
+            ..Default::default()
+        };
+        let server = Running::of(kit().limits(limits)).await;
+        for (depth, is_read) in [(100, true), (200, false), (20_000, false)] {
+            let begin = "<value><array><data>".repeat(depth);
+            let end = "</data></array></value>".repeat(depth);
+            let call = format!(
+                "<methodCall><methodName>Echo.echo</methodName><params><param>{begin}{end}</param></params></methodCall>"
+            );
+            let answer = server.xml_rpc(call).await;
+            assert_eq!(answer.contains("<fault>"), !is_read, "{depth}");
+        }
+    });
+}

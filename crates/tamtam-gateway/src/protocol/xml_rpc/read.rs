@@ -8,6 +8,9 @@ use quick_xml::events::Event;
 use crate::value::{Budget, from_compact_iso};
 use crate::{Fault, FaultKind, Limits, Value};
 
+/// So deep values may lie in each other, whatever else is allowed: each level is a call of what reads them, and a thread has a stack.
+const DEEPEST: usize = 128;
+
 /// A call.
 pub(super) struct Call {
     pub(super) method: String,
@@ -25,7 +28,7 @@ pub(super) fn call(body: &[u8], limits: &Limits) -> Result<Call, Fault> {
     reader.config_mut().expand_empty_elements = true;
     let mut source = Source {
         reader,
-        budget: Budget::new(limits.values, limits.depth),
+        budget: Budget::new(limits.values, limits.depth.min(DEEPEST)),
     };
     source.call()
 }
