@@ -81,6 +81,8 @@ pub(super) struct Call {
     pub(super) key: Key,
     /// What the client said that it reads: AMF's version, the header `Accept`.
     pub(super) form: String,
+    /// Where it was called, if its key does not say that.
+    pub(super) path: Arc<str>,
     pub(super) answer: Recorded,
     /// Why its answer cannot be given again, or only to the same bytes.
     pub(super) doubt: Option<Doubt>,
@@ -118,10 +120,14 @@ pub(super) fn calls(entry: Entry, limits: &Limits, classes: &AmfClasses) -> Vec<
         request, answer, ..
     } = entry;
     let answer = Arc::new(answer);
+    let mut path: Arc<str> = "".into();
     let (key, name, form, doubt) = match Asked::of(&request, limits, classes) {
         Asked::Amf(packet) => return of_packet(packet, &request, answer, classes),
         Asked::JsonRpc(calls) => return of_json_rpc(&calls, &request, answer),
-        Asked::XmlRpc(key, name) => (key, name, String::new(), None),
+        Asked::XmlRpc(key, name) => {
+            path = request.path.into();
+            (key, name, String::new(), None)
+        }
         Asked::Plain(key, name) => (key, name, request.accept.unwrap_or_default(), None),
         Asked::Packet(key, name, fault) => {
             let reason = format!(
@@ -139,6 +145,7 @@ pub(super) fn calls(entry: Entry, limits: &Limits, classes: &AmfClasses) -> Vec<
         name,
         key,
         form,
+        path,
         answer: Recorded::Whole(answer),
         doubt,
     }]
@@ -150,6 +157,7 @@ fn not_given(name: &str, request: &Request, answer: Arc<Answer>, reason: String)
         name: name.to_owned(),
         key: Key::of_parts(&[name.as_bytes(), &request.body.0]),
         form: String::new(),
+        path: "".into(),
         answer: Recorded::Whole(answer),
         doubt: Some(Doubt::certain(reason)),
     }
@@ -175,6 +183,7 @@ fn of_packet(
         }
     };
     let form = packet.version.number().to_string();
+    let path: Arc<str> = request.path.as_str().into();
     let calls = wanted.map(|asked| {
         let to = asked.response.as_deref();
         let Some(index) = answers.iter().position(|answer| Some(&*answer.to) == to) else {
@@ -196,6 +205,7 @@ fn of_packet(
             key: of_amf(&asked),
             name: asked.name,
             form: form.clone(),
+            path: Arc::clone(&path),
             answer: Recorded::Amf(answer),
             doubt,
         }
@@ -205,6 +215,7 @@ fn of_packet(
 
 fn of_json_rpc(calls: &json_rpc::Request, request: &Request, whole: Arc<Answer>) -> Vec<Call> {
     let answers = json_rpc::read_answers(calls, &whole.body.0);
+    let path: Arc<str> = request.path.as_str().into();
     let wanted = calls
         .calls
         .iter()
@@ -215,6 +226,7 @@ fn of_json_rpc(calls: &json_rpc::Request, request: &Request, whole: Arc<Answer>)
             name: asked.method.clone(),
             key: Key::new("json-rpc", &asked.method, &asked.params),
             form: String::new(),
+            path: Arc::clone(&path),
             answer: Recorded::JsonRpc(answer),
             doubt: None,
         },
@@ -229,12 +241,28 @@ fn of_json_rpc(calls: &json_rpc::Request, request: &Request, whole: Arc<Answer>)
 /// All recorded answers.
 #[derive(Debug, Default)]
 pub(super) struct Index {
-    answers: HashMap<Key, Vec<(String, Recorded)>>,
+    answers: HashMap<Key, Vec<Kept>>,
     /// With how many different arguments each name was called.
     names: HashMap<String, usize>,
     /// How many calls have answers that cannot be given, and their names.
     not_given: usize,
     names_not_given: HashSet<String>,
+}
+
+/// An answer to a call, in one form, at one place.
+#[derive(Debug)]
+struct Kept {
+    form: String,
+    path: Arc<str>,
+    answer: Recorded,
+}
+
+/// Why there is no answer.
+enum Missing {
+    /// None was recorded.
+    Unknown,
+    /// Those that were recorded at other paths differ.
+    Ambiguous,
 }
 
 /// What goes back.
@@ -260,8 +288,12 @@ impl Index {
             *self.names.entry(call.name).or_default() += 1;
             Vec::new()
         });
-        forms.retain(|(form, _)| *form != call.form);
-        forms.push((call.form, call.answer));
+        forms.retain(|kept| kept.form != call.form || kept.path != call.path);
+        forms.push(Kept {
+            form: call.form,
+            path: call.path,
+            answer: call.answer,
+        });
     }
 
     /// How many different calls have an answer.
@@ -287,10 +319,10 @@ impl Index {
                 let answers = packet.calls.iter().map(|asked| {
                     let key = of_amf(asked);
                     // Who reads version 3 reads version 0, too.
-                    let found = self.find(&key, |known, _| known == form || known == "0");
-                    match found {
-                        Some(Recorded::Amf(answer)) => (asked, Ok(answer)),
-                        _ => (asked, Err(self.never_asked(&asked.name))),
+                    let fits = |known: &str, _: &Recorded| known == form || known == "0";
+                    match self.find(&key, &request.path, fits) {
+                        Ok(Recorded::Amf(answer)) => (asked, Ok(answer)),
+                        other => (asked, Err(self.missing(&asked.name, other))),
                     }
                 });
                 match amf::write_answers(packet.version, classes, answers) {
@@ -301,16 +333,16 @@ impl Index {
             Asked::JsonRpc(calls) => {
                 let answers = calls.calls.iter().map(|asked| {
                     let key = Key::new("json-rpc", &asked.method, &asked.params);
-                    match self.find(&key, |_, _| true) {
-                        Some(Recorded::JsonRpc(answer)) => Ok(answer),
-                        _ => Err(self.never_asked(&asked.method)),
+                    match self.find(&key, &request.path, |_, _| true) {
+                        Ok(Recorded::JsonRpc(answer)) => Ok(answer),
+                        other => Err(self.missing(&asked.method, other)),
                     }
                 });
                 Reply::JsonRpc(json_rpc::write_answers(calls, answers))
             }
-            Asked::XmlRpc(key, method) => match self.find(key, |_, _| true) {
-                Some(Recorded::Whole(answer)) => Reply::Whole(answer),
-                _ => Reply::XmlRpc(xml_rpc::fault(&self.never_asked(method))),
+            Asked::XmlRpc(key, method) => match self.find(key, &request.path, |_, _| true) {
+                Ok(Recorded::Whole(answer)) => Reply::Whole(answer),
+                other => Reply::XmlRpc(xml_rpc::fault(&self.missing(method, other))),
             },
             Asked::Plain(key, path) | Asked::Packet(key, path, _) => {
                 let accept = request.accept.as_deref();
@@ -324,8 +356,9 @@ impl Index {
                     }
                     _ => false,
                 };
-                match self.find(key, is_taken) {
-                    Some(Recorded::Whole(answer)) => Reply::Whole(answer),
+                // The path is in the key.
+                match self.find(key, "", is_taken) {
+                    Ok(Recorded::Whole(answer)) => Reply::Whole(answer),
                     _ if self.answers.contains_key(key) => {
                         let reason =
                             format!("{path} was recorded, and not in a form that is asked for");
@@ -337,11 +370,39 @@ impl Index {
         }
     }
 
-    /// The latest that fits.
-    fn find(&self, key: &Key, fits: impl Fn(&str, &Recorded) -> bool) -> Option<&Recorded> {
-        let forms = self.answers.get(key)?.iter().rev();
-        let mut fitting = forms.filter(|(form, answer)| fits(form, answer));
-        fitting.next().map(|(_, answer)| answer)
+    /// The latest that fits and was given at this path; one that was given at another path, if there is none and all of those are the same.
+    fn find(
+        &self,
+        key: &Key,
+        path: &str,
+        fits: impl Fn(&str, &Recorded) -> bool,
+    ) -> Result<&Recorded, Missing> {
+        let all = self.answers.get(key).into_iter().flatten().rev();
+        let mut fitting = all.filter(|kept| fits(&kept.form, &kept.answer));
+        if let Some(kept) = fitting.clone().find(|kept| *kept.path == *path) {
+            return Ok(&kept.answer);
+        }
+        let latest = fitting.next().ok_or(Missing::Unknown)?;
+        let elsewhere = &mut fitting.filter(|kept| kept.path != latest.path);
+        if elsewhere.all(|kept| kept.answer == latest.answer) {
+            Ok(&latest.answer)
+        } else {
+            Err(Missing::Ambiguous)
+        }
+    }
+
+    /// What is told of a call that has no answer.
+    fn missing(&self, name: &str, found: Result<&Recorded, Missing>) -> Fault {
+        match found {
+            Err(Missing::Ambiguous) => {
+                let shown: String = name.chars().take(MOST_SHOWN).collect();
+                let reason = format!(
+                    "{shown} was recorded at other paths than this one, with different answers"
+                );
+                Fault::new(NEVER_ASKED, reason).status(404)
+            }
+            _ => self.never_asked(name),
+        }
     }
 
     fn never_asked(&self, name: &str) -> Fault {

@@ -304,7 +304,7 @@ impl Known {
     fn add(&mut self, calls: &[Call]) -> bool {
         let mut is_new = false;
         for call in calls {
-            let key = self.hasher.hash_one((&call.key, &call.form));
+            let key = self.hasher.hash_one((&call.key, &call.form, &call.path));
             let answer = self.hasher.hash_one(&call.answer);
             is_new |= self.digests.insert(key, answer) != Some(answer);
         }
@@ -475,7 +475,7 @@ impl Known {
     fn forget(&mut self, calls: &[Call]) {
         for call in calls {
             self.digests
-                .remove(&self.hasher.hash_one((&call.key, &call.form)));
+                .remove(&self.hasher.hash_one((&call.key, &call.form, &call.path)));
         }
     }
 }

@@ -485,3 +485,64 @@ fn a_file_has_one_recorder_at_a_time() {
     });
 }
 
+/// A server that is none of ours: it answers calls of JSON-RPC by the path at which they came, and all else with two lines of one header.
+async fn other_server() -> String {
+    let respond = |method: hyper::Method, uri: hyper::Uri, body: String| async move {
+        let path = uri.path().to_owned();
+        let answer = match serde_json::from_str::<serde_json::Value>(&body) {
+            Ok(call) => {
+                let answers_alike = call["method"] == "alike";
+                let result = if answers_alike { "same" } else { &*path };
+                json!({"jsonrpc": "2.0", "id": call["id"], "result": result}).to_string()
+            }
+            Err(_) => path.repeat(50),
+        };
+        let mut response = hyper::Response::builder()
+            .header("link", "</a>; rel=a")
+            .header("link", "</b>; rel=b");
+        if method == hyper::Method::HEAD {
+            response = response.header("content-length", answer.len());
+        }
+        let body = if method == hyper::Method::HEAD {
+            axum::body::Body::empty()
+        } else {
+            answer.into()
+        };
+        response.body(body).unwrap()
+    };
+    let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await.unwrap();
+    let url = format!("http://{}", listener.local_addr().unwrap());
+    let router = axum::Router::new().fallback(respond);
+    tokio::spawn(async move { axum::serve(listener, router).await });
+    url
+}
+
+#[test]
+fn the_path_of_a_call_says_which_answer_it_gets() {
+    run(|| async {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("calls.jsonl");
+        let recorder = Recorder::open(&other_server().await, &path).unwrap();
+        let mut recorder = Running::of(Gateway::new().recorder(recorder)).await;
+        let call = |method: &str| json!({"jsonrpc": "2.0", "method": method, "id": 1}).to_string();
+        for at in ["/one", "/other"] {
+            for method in ["alike", "different"] {
+                recorder.post(at, JSON, call(method)).await;
+            }
+        }
+        recorder.end().await;
+        let replay = Running::of(Gateway::new().replay(Replay::open(&path).unwrap())).await;
+        for at in ["/one", "/other"] {
+            let answered = replay.post(at, JSON, call("different")).await.json();
+            assert_eq!(answered["result"], at);
+        }
+        let answered = replay.post("/third", JSON, call("alike")).await.json();
+        assert_eq!(answered["result"], "same");
+        let answered = replay.post("/third", JSON, call("different")).await.json();
+        let error = &answered["error"];
+        assert_eq!(error["data"]["code"], "Replay.NeverAsked", "{answered}");
+        let message = error["message"].as_str().unwrap();
+        assert!(message.contains("other paths"), "{message}");
+    });
+}
+
