@@ -14,7 +14,7 @@ use axum::http::header::{
     ACCEPT_ENCODING, CONNECTION, CONTENT_ENCODING, CONTENT_LENGTH, CONTENT_TYPE, DATE, HOST,
     IF_MODIFIED_SINCE, IF_NONE_MATCH, SET_COOKIE, TE, TRAILER, TRANSFER_ENCODING, UPGRADE,
 };
-use axum::http::{HeaderMap, HeaderName, HeaderValue, StatusCode, Uri, request, response};
+use axum::http::{HeaderMap, HeaderName, HeaderValue, Method, StatusCode, Uri, request, response};
 use axum::response::Response;
 use bytes::{Bytes, BytesMut};
 use futures_util::FutureExt;
@@ -371,7 +371,12 @@ impl Recorder {
                 return Err(plain(StatusCode::GATEWAY_TIMEOUT, reason));
             }
         };
+        let length = head.headers.get(CONTENT_LENGTH).cloned();
         remove_of_connection(&mut head.headers);
+        // Without a body nothing else says how long that is.
+        if let Some(length) = length.filter(|_| parts.method == Method::HEAD) {
+            head.headers.insert(CONTENT_LENGTH, length);
+        }
         let tell = |is_in_file: bool, reason: String| {
             (self.told)(&RecordLoss {
                 request: called(),
@@ -431,10 +436,11 @@ impl Recorder {
         .await
         .map_err(|(_, reason)| format!("it cannot be decompressed: {reason}"))?;
         let of_body = [CONTENT_LENGTH, CONTENT_ENCODING, DATE, SET_COOKIE];
-        let headers = head
-            .headers
-            .iter()
-            .filter(|(name, _)| !of_body.contains(name));
+        let is_of_body = |name: &HeaderName| {
+            // That of a body which does not come is all that is known of it.
+            of_body.contains(name) && !(parts.method == Method::HEAD && *name == CONTENT_LENGTH)
+        };
+        let headers = head.headers.iter().filter(|(name, _)| !is_of_body(name));
         let now = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH);
         let entry = Entry {
             at: to_iso(now.map_or(0.0, |now| now.as_millis() as f64)).unwrap_or_default(),

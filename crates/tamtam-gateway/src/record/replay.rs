@@ -219,11 +219,12 @@ async fn whole(shared: &Shared, head: &Head<'_>, recorded: &journal::Answer) -> 
     response.headers_mut().remove(CONTENT_TYPE);
     *response.status_mut() =
         StatusCode::from_u16(recorded.status).unwrap_or(StatusCode::INTERNAL_SERVER_ERROR);
+    let own: Vec<HeaderName> = response.headers().keys().cloned().collect();
     for (name, value) in &recorded.headers {
         if let (Ok(name), Ok(value)) = (HeaderName::try_from(name), HeaderValue::try_from(value))
-            && !response.headers().contains_key(&name)
+            && !own.contains(&name)
         {
-            response.headers_mut().insert(name, value);
+            response.headers_mut().append(name, value);
         }
     }
     response

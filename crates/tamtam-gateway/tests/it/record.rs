@@ -546,3 +546,27 @@ fn the_path_of_a_call_says_which_answer_it_gets() {
     });
 }
 
+#[test]
+fn each_line_of_a_header_and_the_length_of_what_does_not_come_are_kept() {
+    run(|| async {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("calls.jsonl");
+        let recorder = Recorder::open(&other_server().await, &path).unwrap();
+        let mut recorder = Running::of(Gateway::new().recorder(recorder)).await;
+        let told = async |server: &Running, method: &str| {
+            let request = crate::world::request(method, "/place");
+            let answered = server.send(request.body(Default::default()).unwrap()).await;
+            let links = answered.headers.get_all("link").iter().cloned();
+            let links: Vec<_> = links.collect();
+            (answered.header("content-length").to_owned(), links)
+        };
+        let recorded = [told(&recorder, "GET").await, told(&recorder, "HEAD").await];
+        for (length, links) in &recorded {
+            assert_eq!((&**length, links.len()), ("300", 2));
+        }
+        recorder.end().await;
+        let replay = Running::of(Gateway::new().replay(Replay::open(&path).unwrap())).await;
+        let replayed = [told(&replay, "GET").await, told(&replay, "HEAD").await];
+        assert_eq!(replayed, recorded);
+    });
+}
