@@ -14,6 +14,7 @@ use crate::frame::{
     plain_message, read_body,
 };
 use crate::frames::{Frames, KeptFrame};
+use crate::given::GivenActors;
 use crate::in_hand::{self, Unread};
 use crate::tables::Told;
 use crate::untrusted::may_say;
@@ -48,7 +49,7 @@ pub struct Inbound {
     /// Which of the processes at the other side it comes from.
     generation: u64,
     /// Actors that were given messages, and how many that are to be confirmed, since the last receipt.
-    given: Vec<Given>,
+    given: GivenActors,
     /// The actor that was given the last message of the bytes at hand, unless addresses were given up since: the next one is mostly for it, too.
     last: Option<Last>,
     /// Messages to the root that it has not been given, if they are held.
@@ -57,15 +58,6 @@ pub struct Inbound {
     is_taken_out: bool,
     /// The root that they are for, as long as the other side has an address of it.
     root: Option<Arc<dyn Exported>>,
-}
-
-struct Given {
-    number: u64,
-    actor: Arc<dyn Exported>,
-    /// So many are to be confirmed.
-    count: u64,
-    /// So many bytes count as not done with until then.
-    unhandled: usize,
 }
 
 /// An actor that was given a message.
@@ -211,7 +203,7 @@ impl Inbound {
             loose: Vec::new(),
             fetch: None,
             arrived: None,
-            given: Vec::new(),
+            given: GivenActors::default(),
             last: None,
             held: holds_root.then(Frames::default),
             is_taken_out: false,
@@ -550,18 +542,9 @@ impl Inbound {
         let untrusted = self.core.untrusted.as_ref();
         let unhandled = untrusted.map_or(0, |untrusted| untrusted.given(payload.len()));
         if count + unhandled as u64 > 0 {
-            match self.given.iter_mut().find(|given| given.number == number) {
-                Some(given) => {
-                    given.count += count;
-                    given.unhandled += unhandled;
-                }
-                None => self.given.push(Given {
-                    number,
-                    actor: Arc::clone(&last.actor),
-                    count,
-                    unhandled,
-                }),
-            }
+            let given = self.given.of(number, &last.actor);
+            given.count += count;
+            given.unhandled += unhandled;
         }
         let encoding = self.core.encoding;
         in_hand::read(&self.core, unread, || last.actor.receive(encoding, payload));
@@ -571,7 +554,7 @@ impl Inbound {
 
     /// The other side is to hear when that is done with which actors were given.
     fn ask_for_receipts(&mut self) {
-        for given in self.given.drain(..) {
+        for given in self.given.drain() {
             let link = Arc::downgrade(&self.core);
             let (number, count, generation) = (given.number, given.count, self.generation);
             if count > 0 {

@@ -17,7 +17,7 @@
 // | 7 | confirming, far_peer | which messages are done with; the way to an actor there |
 // | 6 | ending | how an end ends, or goes on with another process |
 // | 5 | core, in_hand (one circle) | what an end does; the message that a thread writes or reads |
-// | 4 | root_log | what is kept for a process that may die |
+// | 4 | given, root_log | which actors were given messages; what is kept for a process that may die |
 // | 3 | frames, links, numbers, tables, untrusted | frames that are kept as they go; what a message has of replies and addresses; which actors of the two sides are linked; which actors and replies these know of each other; what a side may do that is not trusted |
 // | 2 | descriptors, frame | what goes beside the frames; what is said, byte by byte |
 // | 1 | attachments, bytes, direct | what has come beside the frames and is open here; numbers and texts in a frame; what senders write to by themselves |
@@ -36,6 +36,7 @@ mod error;
 mod far_peer;
 mod frame;
 mod frames;
+mod given;
 mod in_hand;
 mod inbound;
 mod link;

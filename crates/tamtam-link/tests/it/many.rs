@@ -61,3 +61,25 @@ fn a_message_with_many_replies_takes_no_longer_for_each() {
     });
 }
 
+#[test]
+fn messages_to_many_actors_take_no_longer_for_each() {
+    let pool = Pool::with_threads(1);
+    grows_with_their_number(|count| {
+        let actors: Vec<Address<u8>> = (0..count).map(|_| pool.spawn_fn(|_, _| {})).collect();
+        let (say, said) = mpsc::channel();
+        let root = pool.spawn_fn(move |far: Vec<Address<u8>>, _| say.send(far).unwrap());
+        let (there, mut to_there) = Link::builder().root(&root).build(|| {});
+        let (here, mut to_here) = Link::builder().build(|| {});
+        carry(&there, &mut to_here);
+        here.root().tell(actors).unwrap();
+        carry(&here, &mut to_there);
+        let far = said.recv().unwrap();
+        carry(&there, &mut to_here);
+        for actor in &far {
+            actor.tell(1).unwrap();
+        }
+        let mut bytes = Vec::new();
+        there.take_outgoing(&mut bytes);
+        cpu_time(|| to_here.receive(&bytes).unwrap())
+    });
+}
