@@ -7,6 +7,7 @@ use std::process::ExitCode;
 
 use anyhow::{Result, bail};
 use serde::Deserialize;
+use serde::de::IgnoredAny;
 use serde_json::Value as Json;
 use tamtam_gateway::{Client, RawStream, RowParts, Value};
 use tamtam_rows::Rows;
@@ -96,9 +97,57 @@ async fn show_json(mut answer: RawStream) -> Result<()> {
             bail!("the answer is too large to be shown: write it to a file by --as json");
         }
     }
-    let json: Json = serde_json::from_slice(&text)?;
-    writeln!(stdout(), "{}", serde_json::to_string_pretty(&json)?)?;
+    serde_json::from_slice::<IgnoredAny>(&text)?;
+    writeln!(stdout(), "{}", indented(str::from_utf8(&text)?))?;
     Ok(())
+}
+
+/// JSON with a line for each member and each item: in their order, and numbers and texts as the server has written them.
+fn indented(json: &str) -> String {
+    let mut out = String::with_capacity(2 * json.len());
+    let (mut depth, mut in_text, mut is_escaped) = (0, false, false);
+    let end_line = |out: &mut String, depth: usize| {
+        out.push('\n');
+        out.extend(std::iter::repeat_n("  ", depth));
+    };
+    let mut letters = json.chars().peekable();
+    while let Some(letter) = letters.next() {
+        if in_text {
+            out.push(letter);
+            in_text = is_escaped || letter != '"';
+            is_escaped = !is_escaped && letter == '\\';
+            continue;
+        }
+        match letter {
+            '{' | '[' => {
+                out.push(letter);
+                while letters.next_if(char::is_ascii_whitespace).is_some() {}
+                match letters.next_if(|next| matches!(next, '}' | ']')) {
+                    Some(end) => out.push(end),
+                    None => {
+                        depth += 1;
+                        end_line(&mut out, depth);
+                    }
+                }
+            }
+            '}' | ']' => {
+                depth -= 1;
+                end_line(&mut out, depth);
+                out.push(letter);
+            }
+            ',' => {
+                out.push(letter);
+                end_line(&mut out, depth);
+            }
+            ':' => out.push_str(": "),
+            space if space.is_ascii_whitespace() => {}
+            other => {
+                in_text = other == '"';
+                out.push(other);
+            }
+        }
+    }
+    out
 }
 
 /// Each method with the names of its arguments, and what it does; each link.
@@ -178,7 +227,30 @@ fn name_of(word: &str) -> Option<(&str, &str)> {
 mod tests {
     use serde_json::json;
 
-    use super::read;
+    use super::{indented, read};
+
+    #[test]
+    fn members_stay_in_their_order_and_numbers_as_they_were_written() {
+        let json = r#"{"z":1.50e1,"a":[ ],"m":{"b":[1,{"x":null}],"a":"{\"[,:\\"},"e":{}}"#;
+        let shown = r#"{
+  "z": 1.50e1,
+  "a": [],
+  "m": {
+    "b": [
+      1,
+      {
+        "x": null
+      }
+    ],
+    "a": "{\"[,:\\"
+  },
+  "e": {}
+}"#;
+        assert_eq!(indented(json), shown);
+        // What is indented stays so.
+        assert_eq!(indented(shown), shown);
+        assert_eq!(indented("-7"), "-7");
+    }
 
     #[test]
     fn arguments_are_json_or_text_by_place_or_by_name() {
