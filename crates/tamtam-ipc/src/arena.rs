@@ -225,14 +225,20 @@ impl Arena {
         let Some(room) = room.filter(|_| offset.is_multiple_of(REGION_ALIGNMENT)) else {
             return Err(AttachError::NotOurs);
         };
-        let bytes = self.memory.label(offset).check(kind, shape)?;
-        let bytes = usize::try_from(bytes).ok().filter(|bytes| *bytes <= room);
-        Ok(Region {
+        // From here on the maker gives it to no other channel, so what the label says stays true.
+        if !self.memory.enter(offset, generation) {
+            return Err(AttachError::Over);
+        }
+        let mut region = Region {
             memory: Arc::clone(&self.memory),
             offset,
-            bytes: bytes.ok_or(AttachError::NotOurs)?,
+            bytes: 0,
             generation,
-        })
+        };
+        let bytes = self.memory.label(offset).check(kind, shape)?;
+        let bytes = usize::try_from(bytes).ok().filter(|bytes| *bytes <= room);
+        region.bytes = bytes.ok_or(AttachError::NotOurs)?;
+        Ok(region)
     }
 }
 
@@ -262,6 +268,12 @@ impl ArenaMemory {
         unsafe { self.segment.place::<Label>(offset).as_ref() }
     }
 
+    /// Counts one more handle of a region, if this is the maker; `false` if it knows that there is something later, or nothing.
+    fn enter(&self, offset: usize, generation: u64) -> bool {
+        let regions = self.regions.as_ref();
+        regions.is_none_or(|regions| lock(regions).enter(offset, generation))
+    }
+
     /// Whether no process holds what is in a region that the maker has left, which then belongs to the maker again.
     fn is_over(&self, offset: usize, generation: u64) -> bool {
         let offset = offset + LABEL_BYTES;
@@ -271,7 +283,7 @@ impl ArenaMemory {
     }
 }
 
-/// A piece of an arena that a channel has.
+/// A piece of an arena that a channel has: a handle of it, which the maker counts.
 pub(crate) struct Region {
     memory: Arc<ArenaMemory>,
     /// Of its label.
@@ -305,6 +317,8 @@ impl Region {
 
     /// The same region once more.
     pub(crate) fn again(&self) -> Self {
+        let is_there = self.memory.enter(self.offset, self.generation);
+        debug_assert!(is_there, "this handle keeps it");
         Region {
             memory: Arc::clone(&self.memory),
             offset: self.offset,

@@ -15,8 +15,8 @@
 // | 4 | segment | memory that processes share |
 // | 3 | header | what a segment begins with |
 // | 2 | party, lock, exchange, published, flag | the processes that share it, and whether they live; protocols |
-// | 1 | life, ring, stream, claim, value, watch | a word that the kernel marks; the slots of a channel; the counts of a stream; who is at work; what a name stands for; who waits at a bell |
-// | 0 | bell, copy, error, handover, occupant, plain, regions, service, tenancy | where a thread sleeps; copies; errors; descriptors on their way; who receives; types that are bytes; the pieces of an arena; names under which programs meet; who has a channel |
+// | 1 | life, regions, ring, stream, claim, value, watch | a word that the kernel marks; the pieces of an arena; the slots of a channel; the counts of a stream; who is at work; what a name stands for; who waits at a bell |
+// | 0 | bell, copy, error, handover, occupant, plain, service, tenancy | where a thread sleeps; copies; errors; descriptors on their way; who receives; types that are bytes; names under which programs meet; who has a channel |
 
 mod bell;
 mod claim;
@@ -26,6 +26,8 @@ mod lock;
 #[cfg_attr(tamtam_loom, allow(dead_code))]
 mod occupant;
 mod published;
+#[cfg_attr(tamtam_loom, allow(dead_code))]
+mod regions;
 mod stream;
 mod tenancy;
 mod watch;
@@ -76,8 +78,6 @@ mod polled;
 mod properties;
 #[cfg(not(tamtam_loom))]
 mod property;
-#[cfg(not(tamtam_loom))]
-mod regions;
 mod ring;
 #[cfg(not(tamtam_loom))]
 mod sealed;

@@ -65,7 +65,7 @@ impl Tenant {
 
 impl Tenancy {
     #[cfg(all(test, tamtam_loom))]
-    fn new() -> Self {
+    pub(crate) fn new() -> Self {
         Tenancy {
             generation: AtomicU64::new(0),
             holders: [AtomicU64::new(0), AtomicU64::new(0)],

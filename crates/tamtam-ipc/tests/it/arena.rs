@@ -1,5 +1,6 @@
 //! Many channels in one piece of memory, between two processes.
 
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 
 use tamtam_channel::RecvTimeoutError;
@@ -146,6 +147,35 @@ fn a_piece_is_free_when_both_sides_have_let_it_go_or_are_dead() {
     assert!(arena.channel::<u64>(4).is_err());
     drop(held);
     assert!(arena.channel::<u64>(4).is_ok());
+}
+
+#[test]
+fn one_piece_of_memory_is_not_given_to_two_channels() {
+    // Room for one channel.
+    let arena = Arena::create(2500).unwrap();
+    let place = || arena.channel::<u64>(1).unwrap().0.place().unwrap();
+    let over = place();
+    assert_ne!(place(), over);
+    let (number, made) = (AtomicU64::new(0), AtomicU64::new(0));
+    std::thread::scope(|threads| {
+        for _ in 0..4 {
+            threads.spawn(|| {
+                while number.fetch_add(1, Ordering::Relaxed) < 100_000 {
+                    // To a place that is over, and twice to one thing.
+                    let late = arena.sender::<u64>(over).unwrap_err();
+                    assert!(matches!(late, AttachError::Over), "{late}");
+                    let Ok((sender, receiver)) = arena.channel::<u64>(1) else {
+                        continue;
+                    };
+                    drop(arena.sender::<u64>(sender.place().unwrap()));
+                    let number = made.fetch_add(1, Ordering::Relaxed);
+                    sender.try_send(number).unwrap();
+                    assert_eq!(receiver.try_recv(), Ok(number));
+                }
+            });
+        }
+    });
+    assert!(made.load(Ordering::Relaxed) > 0);
 }
 
 #[cfg(feature = "link")]
