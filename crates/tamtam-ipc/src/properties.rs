@@ -147,11 +147,17 @@ pub struct Properties {
 /// What keeps a thing in its place while a name stands for it.
 pub(crate) type Keeper = Box<dyn Any + Send + Sync>;
 
-/// What a name stands for, as long as it has the value of this version.
+/// What a name stands for, as long as its place has the value that was published there.
 struct Kept {
-    name: String,
-    version: u64,
+    at: At,
     _thing: Keeper,
+}
+
+/// A value that was published: in which place, and which of those that were there one after the other.
+#[derive(Clone, Copy, Debug)]
+struct At {
+    place: usize,
+    state: u64,
 }
 
 /// FNV-1a (Fowler, Noll and Vo), which both sides compute alike. Two names of one hash are told apart by what stands in the buffer.
@@ -350,7 +356,7 @@ impl Properties {
     // ------------------------------------------------------------------------------- setting
 
     /// Writes into a place, if it is still in this state.
-    fn publish(&self, place: usize, state: u64, bytes: &[u8]) -> bool {
+    fn publish(&self, place: usize, state: u64, bytes: &[u8]) -> Option<At> {
         let published = &self.place(place).published;
         let write = |buffer| {
             let offset = self.layout.buffer(place, buffer);
@@ -358,7 +364,8 @@ impl Properties {
         };
         let outcome = published.publish(&self.segment, Some(state), write);
         self.state().bell.ring();
-        outcome.is_ok()
+        let state = outcome.ok()?;
+        Some(At { place, state })
     }
 
     /// Sets the value of a name.
@@ -372,8 +379,8 @@ impl Properties {
     ///
     /// [`SetPropertyError`]; the name has the value that it had.
     pub fn set(&self, name: &str, value: impl Into<Value>) -> Result<(), SetPropertyError> {
-        self.set_version(name, value.into())?;
-        self.give_up(Some(name));
+        self.set_value(name, value.into())?;
+        self.give_up();
         Ok(())
     }
 
@@ -381,23 +388,18 @@ impl Properties {
         self.kept.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Gives up what was kept for values that are no more: of one name, or of all.
-    fn give_up(&self, of: Option<&str>) {
-        let is_asked = |kept: &Kept| of.is_none_or(|name| kept.name == name);
-        let mut names: Vec<String> = self
-            .kept()
-            .iter()
-            .filter(|kept| is_asked(kept))
-            .map(|kept| kept.name.clone())
-            .collect();
-        names.dedup();
-        for name in names {
-            // Looked at under no lock. What is kept of a later value than this was set after the look.
-            let version = self.version_of(&name);
-            let is_over = |kept: &mut Kept| kept.name == name && kept.version != version;
-            let over: Vec<Kept> = self.kept().extract_if(.., is_over).collect();
-            drop(over);
-        }
+    /// Gives up what was kept for values that are no more, also those that other processes have changed. Each is judged by its own place: what another
+    /// thread keeps meanwhile is of a value that is there.
+    fn give_up(&self) {
+        let is_over = |kept: &mut Kept| !self.is_there(kept.at);
+        let over: Vec<Kept> = self.kept().extract_if(.., is_over).collect();
+        // Under no lock: a receiver that goes wakes those who send.
+        drop(over);
+    }
+
+    /// Whether what was published is still what its place has. That is one look, and once it is not, it never is.
+    fn is_there(&self, at: At) -> bool {
+        self.place(at.place).published.version() == at.state
     }
 
     /// Sets the value of a name to a reference, and keeps what that refers to until the name has another value.
@@ -407,15 +409,10 @@ impl Properties {
         reference: Reference,
         thing: Keeper,
     ) -> Result<(), SetPropertyError> {
-        let version = self.set_version(name, Value::Shared(reference))?;
-        let kept = Kept {
-            name: name.to_owned(),
-            version,
-            _thing: thing,
-        };
-        self.kept().push(kept);
-        // Those that other processes have changed, too.
-        self.give_up(None);
+        let at = self.set_value(name, Value::Shared(reference))?;
+        self.kept().push(Kept { at, _thing: thing });
+        // Another thread may have set it anew before it was kept.
+        self.give_up();
         Ok(())
     }
 
@@ -423,8 +420,8 @@ impl Properties {
         self.find(name).map_or(0, |found| found.record.version)
     }
 
-    /// Sets the value of a name, and gives its version.
-    fn set_version(&self, name: &str, value: Value) -> Result<u64, SetPropertyError> {
+    /// Sets the value of a name, and says where it was published.
+    fn set_value(&self, name: &str, value: Value) -> Result<At, SetPropertyError> {
         let len = Record::value_len(&value);
         let longest = self.layout.longest_value;
         if len > longest {
@@ -443,26 +440,26 @@ impl Properties {
         };
         let bytes = record.encode();
         for _ in 0..MOST_SEARCHES {
-            let is_set = match self.find(name) {
+            let set = match self.find(name) {
                 Some(Found { place, state, .. }) => self.publish(place, state, &bytes),
                 None => self.name(name, &bytes)?,
             };
-            if is_set {
-                return Ok(version);
+            if let Some(at) = set {
+                return Ok(at);
             }
         }
         Err(SetPropertyError::Stuck)
     }
 
     /// Gives a new name a place, with its first value.
-    fn name(&self, name: &str, bytes: &[u8]) -> Result<bool, SetPropertyError> {
+    fn name(&self, name: &str, bytes: &[u8]) -> Result<Option<At>, SetPropertyError> {
         let lock = &self.state().naming;
         let deadline = Instant::now().checked_add(LONGEST_WAIT);
         // A dead holder has left nothing that is half done: a place has a name from the moment on that it has a value.
         lock.take(&self.segment, deadline)
             .map_err(|_| SetPropertyError::Stuck)?;
         let outcome = if self.contains(name) {
-            Ok(false)
+            Ok(None)
         } else {
             self.first_free(name).map(|(place, state)| {
                 self.place(place).hash.store(hash(name), Ordering::SeqCst);
@@ -488,7 +485,7 @@ impl Properties {
     /// Removes a name with its value. `false` if it had none.
     pub fn remove(&self, name: &str) -> bool {
         let is_removed = self.remove_if(name, |_| true);
-        self.give_up(Some(name));
+        self.give_up();
         is_removed
     }
 
@@ -504,7 +501,7 @@ impl Properties {
             let Some(Found { place, state, .. }) = found else {
                 return false;
             };
-            if self.publish(place, state, &Record::nothing()) {
+            if self.publish(place, state, &Record::nothing()).is_some() {
                 return true;
             }
         }

@@ -3,6 +3,7 @@
 use std::fs::File;
 use std::os::fd::AsRawFd;
 use std::os::unix::fs::FileExt;
+use std::sync::Barrier;
 use std::time::{Duration, Instant};
 
 use tamtam_ipc::{
@@ -213,6 +214,38 @@ fn a_thing_stays_as_long_as_a_name_stands_for_it() {
     let over = there.get_shared::<Mutex<u64>>("count").unwrap_err();
     assert!(matches!(over, GetSharedError::Attach { .. }), "{over}");
     drop(all);
+}
+
+#[test]
+fn what_a_name_stands_for_stays_also_if_another_thread_has_just_removed_what_was_before() {
+    // Room for a mutex of this name and for one that takes its place.
+    let arena = Arena::create(3000).unwrap();
+    // So many names that a look takes some time.
+    let properties = Properties::create(2000, 32).unwrap().with_arena(&arena);
+    let set = |value: u64| properties.set_shared("a", &arena.mutex(value).unwrap());
+    let mut kept = 0;
+    for round in 0..4000_u64 {
+        set(round).unwrap();
+        let barrier = Barrier::new(2);
+        std::thread::scope(|threads| {
+            threads.spawn(|| {
+                barrier.wait();
+                properties.remove("a");
+            });
+            barrier.wait();
+            set(round + 1).unwrap();
+        });
+        // Whichever was last: there is no such name, or it stands for a mutex that the handle keeps, whatever else takes its room.
+        if properties.contains("a") {
+            let others: Vec<_> = std::iter::from_fn(|| arena.mutex(0_u64).ok()).collect();
+            let mutex: Mutex<u64> = properties.get_shared("a").unwrap();
+            assert_eq!(mutex.lock().unwrap().get(), round + 1);
+            drop(others);
+            kept += 1;
+            properties.remove("a");
+        }
+    }
+    assert!(kept > 0);
 }
 
 #[test]
