@@ -304,6 +304,16 @@ impl Properties {
         (state, Record::decode(&bytes))
     }
 
+    /// Whether a name has a value in a place, by what stands before that, and the state of the place.
+    fn look(&self, place: usize) -> (u64, bool) {
+        let mut head = [0; HEAD];
+        let state = self.place(place).published.read(|buffer| {
+            let offset = self.layout.buffer(place, buffer);
+            self.segment.read_bytes(offset, &mut head);
+        });
+        (state, Record::is_in(&head))
+    }
+
     fn find(&self, name: &str) -> Option<Found> {
         let hash = hash(name);
         (0..self.layout.capacity).find_map(|place| {
@@ -471,10 +481,13 @@ impl Properties {
     }
 
     fn first_free(&self, name: &str) -> Result<(usize, u64), SetPropertyError> {
-        let mut states = (0..self.layout.capacity).map(|place| (place, self.read(place)));
-        let free = states.find_map(|(place, (state, record))| match record {
-            None => Some((place, state)),
-            Some(_) => None,
+        let mut looks = (0..self.layout.capacity).map(|place| (place, self.look(place)));
+        let free =
+            looks.find_map(|(place, (state, is_taken))| (!is_taken).then_some((place, state)));
+        // Else one where another process has written nonsense.
+        let free = free.or_else(|| {
+            let mut reads = (0..self.layout.capacity).map(|place| (place, self.read(place)));
+            reads.find_map(|(place, (state, record))| record.is_none().then_some((place, state)))
         });
         free.ok_or_else(|| SetPropertyError::Full {
             name: name.to_owned(),

@@ -170,6 +170,9 @@ pub(crate) const LONGEST_NAME: usize = 112;
 /// What stands before the value: version, kind, the name's length, two bytes of nothing, the value's length, the name.
 pub(crate) const HEAD: usize = 16 + LONGEST_NAME;
 
+/// What stands for the kind of a value where there is none.
+const NOTHING: u8 = 0;
+
 /// A name and its value, as they lie in a buffer.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Record {
@@ -220,6 +223,11 @@ impl Record {
     pub(crate) fn value_len_in(head: &[u8; HEAD]) -> usize {
         let len = head[12..16].try_into().map_or(0, u32::from_le_bytes);
         len as usize
+    }
+
+    /// Whether a name has a value behind this head, or another process has written nonsense there.
+    pub(crate) fn is_in(head: &[u8; HEAD]) -> bool {
+        head[8] != NOTHING
     }
 
     /// `None` if no name has a value there, or another process has written nonsense.
@@ -275,6 +283,7 @@ mod tests {
             assert_eq!(bytes.len(), HEAD + Record::value_len(&record.value));
             let head = bytes[..HEAD].try_into().unwrap();
             assert_eq!(Record::value_len_in(head), Record::value_len(&record.value));
+            assert!(Record::is_in(head));
             assert_eq!(Record::decode(&bytes), Some(record));
             for (at, byte) in [(8, 0), (8, 10), (9, 113), (16, 0xFF)] {
                 let mut bytes = bytes.clone();
@@ -285,6 +294,8 @@ mod tests {
                 assert_eq!(Record::decode(&bytes[..len]), None);
             }
         }
-        assert_eq!(Record::decode(&Record::nothing()), None);
+        let nothing = Record::nothing();
+        assert_eq!(Record::decode(&nothing), None);
+        assert!(!Record::is_in(nothing[..].try_into().unwrap()));
     }
 }

@@ -249,6 +249,24 @@ fn what_a_name_stands_for_stays_also_if_another_thread_has_just_removed_what_was
 }
 
 #[test]
+fn a_name_costs_as_much_with_what_it_stands_for_as_with_a_number() {
+    let arena = Arena::create(10_000).unwrap();
+    let mutex = arena.mutex(1_u64).unwrap();
+    let names: Vec<String> = (0..400).map(|number| format!("name {number}")).collect();
+    let took = |set: &dyn Fn(&Properties, &str)| {
+        let properties = Properties::create(names.len(), 32).unwrap();
+        let properties = properties.with_arena(&arena);
+        let begun = Instant::now();
+        names.iter().for_each(|name| set(&properties, name));
+        begun.elapsed()
+    };
+    let numbers = took(&|properties, name| properties.set(name, 1_i64).unwrap());
+    let shared = took(&|properties, name| properties.set_shared(name, &mutex).unwrap());
+    // A look at all names for each of them would be some fifteen times as much.
+    assert!(shared < 5 * numbers, "{shared:?} and {numbers:?}");
+}
+
+#[test]
 fn a_receiver_is_taken_by_one_of_several() {
     const PATH: &str = "named::a_receiver_is_taken_by_one_of_several";
     const TAKERS: usize = 3;
