@@ -7,8 +7,8 @@ use std::os::unix::net::UnixStream;
 
 use rustix::io::Errno;
 use rustix::net::{
-    RecvAncillaryBuffer, RecvAncillaryMessage, RecvFlags, SendAncillaryBuffer,
-    SendAncillaryMessage, SendFlags, recvmsg, sendmsg,
+    RecvAncillaryBuffer, RecvAncillaryMessage, RecvFlags, RecvMsg, ReturnFlags,
+    SendAncillaryBuffer, SendAncillaryMessage, SendFlags, recvmsg, sendmsg,
 };
 
 /// The byte with which a descriptor goes: a stream carries none without a byte.
@@ -84,15 +84,49 @@ pub enum ReceiveMemoryError {
     /// A byte came without a descriptor, or with several: the other end has written something else. The byte is gone.
     #[error("what came over the socket is no memory: a byte with {descriptors} descriptors")]
     NotMemory {
-        /// So many came with it.
+        /// So many came with it, or more.
         descriptors: usize,
     },
+    /// It had no room here: this process has as many descriptors as it may have. It is gone; others may follow.
+    #[error(
+        "the descriptor of memory had no room: this process has as many open as it may, so close some or raise RLIMIT_NOFILE"
+    )]
+    NoRoom,
     /// The system has refused something.
     #[error("no memory could be received: {source}")]
     System {
         /// Why.
         source: io::Error,
     },
+}
+
+/// What came of descriptors with a message.
+#[derive(Debug)]
+pub(crate) enum Came {
+    /// One alone.
+    One(OwnedFd),
+    /// So many as no message of ours has. Those that came are closed.
+    Other(usize),
+    /// There were some, and none had room in this process.
+    NoRoom,
+}
+
+/// What came with a message, of which one descriptor at least has room in the buffer.
+pub(crate) fn what_came(received: &RecvMsg, control: &mut RecvAncillaryBuffer<'_>) -> Came {
+    let mut fds = Vec::new();
+    for message in control.drain() {
+        if let RecvAncillaryMessage::ScmRights(rights) = message {
+            fds.extend(rights);
+        }
+    }
+    // There were more than came: the kernel closes those that have no room in the buffer, or among the descriptors of this process.
+    let is_cut = received.flags.contains(ReturnFlags::CTRUNC);
+    let descriptors = fds.len();
+    match fds.pop() {
+        Some(memory) if descriptors == 1 && !is_cut => Came::One(memory),
+        None if is_cut => Came::NoRoom,
+        _ => Came::Other(descriptors + usize::from(is_cut)),
+    }
 }
 
 /// Receives the descriptor that [`send_memory`] has sent from the other end of a Unix socket. What it belongs to is seen when an end
@@ -106,7 +140,7 @@ pub enum ReceiveMemoryError {
 ///
 /// # Errors
 ///
-/// [`ReceiveMemoryError`] if the other end is closed, or has sent something else, or the time is over.
+/// [`ReceiveMemoryError`] if the other end is closed, or has sent something else, or the time is over, or this process may have no more descriptors.
 pub fn receive_memory(socket: &UnixStream) -> Result<OwnedFd, ReceiveMemoryError> {
     loop {
         let mut byte = [0];
@@ -125,17 +159,10 @@ pub fn receive_memory(socket: &UnixStream) -> Result<OwnedFd, ReceiveMemoryError
         if received.bytes == 0 {
             return Err(ReceiveMemoryError::Closed);
         }
-        let mut fds = Vec::new();
-        for message in control.drain() {
-            if let RecvAncillaryMessage::ScmRights(rights) = message {
-                fds.extend(rights);
-            }
-        }
-        let descriptors = fds.len();
-        return match fds.pop() {
-            Some(memory) if descriptors == 1 => Ok(memory),
-            // Those that came are closed.
-            _ => Err(ReceiveMemoryError::NotMemory { descriptors }),
+        return match what_came(&received, &mut control) {
+            Came::One(memory) => Ok(memory),
+            Came::Other(descriptors) => Err(ReceiveMemoryError::NotMemory { descriptors }),
+            Came::NoRoom => Err(ReceiveMemoryError::NoRoom),
         };
     }
 }

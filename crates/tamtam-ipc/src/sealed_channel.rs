@@ -14,8 +14,8 @@ use rustix::event::{PollFlags, Timespec};
 use rustix::io::Errno;
 use rustix::net::sockopt::{socket_domain, socket_type};
 use rustix::net::{
-    AddressFamily, RecvAncillaryBuffer, RecvAncillaryMessage, RecvFlags, SendAncillaryBuffer,
-    SendAncillaryMessage, SendFlags, SocketFlags, SocketType, recvmsg, sendmsg, socketpair,
+    AddressFamily, RecvAncillaryBuffer, RecvFlags, SendAncillaryBuffer, SendAncillaryMessage,
+    SendFlags, SocketFlags, SocketType, recvmsg, sendmsg, socketpair,
 };
 use tamtam_channel::{
     RecvError, RecvTimeoutError, Sealed, SendError, SendTimeoutError, TryRecvError, TrySendError,
@@ -24,6 +24,7 @@ use tamtam_channel::{
 
 use crate::error::AttachError;
 use crate::future::{Attempts, source_is_its_end};
+use crate::handover::{Came, what_came};
 use crate::polled::{PAUSE, Polled, Side};
 use crate::sealed::SealedBytes;
 
@@ -166,12 +167,17 @@ pub enum SealedRecvError<Refused> {
     /// As in any channel.
     #[error(transparent)]
     Refused(Refused),
-    /// What has come was not sent by a sender of such a channel, or its descriptor had no room here. It is gone; others may follow.
+    /// What has come was not sent by a sender of such a channel. It is gone; others may follow.
     #[error("what came is no message of sealed bytes: it has {descriptors} descriptors")]
     NotAMessage {
-        /// So many came with it.
+        /// So many came with it, or more.
         descriptors: usize,
     },
+    /// What has come had no room here: this process has as many descriptors as it may have. It is gone; others may follow.
+    #[error(
+        "a message of sealed bytes had no room: this process has as many descriptors open as it may, so close some or raise RLIMIT_NOFILE"
+    )]
+    NoRoom,
     /// What has come could still be changed, or cannot be mapped. It is gone; others may follow.
     #[error("what came is of no use: {0}")]
     Attach(AttachError),
@@ -398,7 +404,6 @@ impl SealedReceiver {
         deadline: Option<Option<Instant>>,
         refused: impl Fn(Nothing) -> Refused,
     ) -> Result<SealedBytes, SealedRecvError<Refused>> {
-        let mut fds: Vec<OwnedFd> = Vec::new();
         let received = until(&self.socket, deadline, || {
             let mut byte = [0];
             let mut space =
@@ -406,28 +411,20 @@ impl SealedReceiver {
             let mut control = RecvAncillaryBuffer::new(&mut space);
             let flags = RecvFlags::CMSG_CLOEXEC | RecvFlags::DONTWAIT;
             let to = &mut [IoSliceMut::new(&mut byte)];
-            let bytes = recvmsg(&self.socket, to, &mut control, flags)?.bytes;
-            for message in control.drain() {
-                if let RecvAncillaryMessage::ScmRights(rights) = message {
-                    fds.extend(rights);
-                }
-            }
-            Ok(bytes)
+            let received = recvmsg(&self.socket, to, &mut control, flags)?;
+            Ok((received.bytes, what_came(&received, &mut control)))
         });
-        let descriptors = fds.len();
         match received {
             Err(nothing) => Err(SealedRecvError::Refused(refused(nothing))),
             // The end, or what another program has sent without a byte.
-            Ok(0) if descriptors == 0 && self.is_at_end() => {
+            Ok((0, Came::Other(0))) if self.is_at_end() => {
                 Err(SealedRecvError::Refused(refused(Nothing::Ever)))
             }
-            Ok(_) => match fds.pop() {
-                Some(memory) if descriptors == 1 => {
-                    SealedBytes::attach(memory).map_err(SealedRecvError::Attach)
-                }
-                // Those that came are closed.
-                _ => Err(SealedRecvError::NotAMessage { descriptors }),
-            },
+            Ok((_, Came::One(memory))) => {
+                SealedBytes::attach(memory).map_err(SealedRecvError::Attach)
+            }
+            Ok((_, Came::Other(descriptors))) => Err(SealedRecvError::NotAMessage { descriptors }),
+            Ok((_, Came::NoRoom)) => Err(SealedRecvError::NoRoom),
         }
     }
 
@@ -575,6 +572,7 @@ fn not_now(
         SealedRecvError::NotAMessage { descriptors } => {
             Some(Err(SealedRecvError::NotAMessage { descriptors }))
         }
+        SealedRecvError::NoRoom => Some(Err(SealedRecvError::NoRoom)),
         SealedRecvError::Attach(error) => Some(Err(SealedRecvError::Attach(error))),
     }
 }

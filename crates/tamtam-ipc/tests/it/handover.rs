@@ -1,14 +1,19 @@
 //! The descriptor of memory goes to another process over a Unix socket.
 
-use std::io::{ErrorKind, Read, Write};
-use std::os::fd::{AsFd, OwnedFd};
+use std::fs::File;
+use std::io::{ErrorKind, IoSlice, Read, Write};
+use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::os::unix::net::UnixStream;
 use std::time::Duration;
 
 use rustix::io::{FdFlags, fcntl_getfd};
+use rustix::net::{SendAncillaryBuffer, SendAncillaryMessage, SendFlags, sendmsg};
+use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
 use tamtam_ipc::{
-    AttachError, Mutex, ReceiveMemoryError, Slot, channel, receive_memory, send_memory,
+    AttachError, Mutex, ReceiveMemoryError, SealedBytes, SealedRecvError, Slot, channel,
+    receive_memory, sealed_channel, send_memory,
 };
+use tamtam_testing::in_a_process_of_its_own;
 
 use crate::other::{Other, half};
 
@@ -92,4 +97,81 @@ fn what_is_no_memory_is_told_apart() {
     let slot = Slot::<u64>::create().unwrap();
     let error = send_memory(&there, slot.memory()).unwrap_err();
     assert_eq!(error.kind(), ErrorKind::BrokenPipe);
+}
+
+#[test]
+fn a_process_that_may_have_no_more_descriptors_is_told_so() {
+    const PATH: &str = "handover::a_process_that_may_have_no_more_descriptors_is_told_so";
+    in_a_process_of_its_own(
+        PATH,
+        Duration::from_secs(60),
+        |_| {},
+        || {
+            let (here, there) = UnixStream::pair().unwrap();
+            let (sender, receiver) = sealed_channel().unwrap();
+            let slot = Slot::<u64>::create().unwrap();
+            for number in 0..2 {
+                send_memory(&here, slot.memory()).unwrap();
+                sender
+                    .send(SealedBytes::copy_of(&[number]).unwrap())
+                    .unwrap();
+            }
+            let open = std::fs::read_dir("/proc/self/fd").unwrap().count() as u64;
+            let limits = getrlimit(Resource::Nofile);
+            let few = Rlimit {
+                current: Some(open + 10),
+                ..limits
+            };
+            setrlimit(Resource::Nofile, few).unwrap();
+            let all: Vec<_> = std::iter::from_fn(|| File::open("/dev/null").ok()).collect();
+            let error = receive_memory(&there).unwrap_err();
+            assert!(matches!(error, ReceiveMemoryError::NoRoom), "{error}");
+            let error = receiver.recv().unwrap_err();
+            assert!(matches!(error, SealedRecvError::NoRoom), "{error}");
+            // What comes after that is not harmed.
+            drop(all);
+            receive_memory(&there).unwrap();
+            assert_eq!(*receiver.recv().unwrap(), [1]);
+        },
+    );
+}
+
+#[test]
+fn several_of_which_one_has_room_are_not_taken_for_one() {
+    const PATH: &str = "handover::several_of_which_one_has_room_are_not_taken_for_one";
+    in_a_process_of_its_own(
+        PATH,
+        Duration::from_secs(60),
+        |_| {},
+        || {
+            let sealed = SealedBytes::copy_of(b"sealed").unwrap();
+            let (sender, receiver) = sealed_channel().unwrap();
+            let (here, there) = UnixStream::pair().unwrap();
+            let two = |socket: BorrowedFd<'_>| {
+                let mut space =
+                    [std::mem::MaybeUninit::uninit(); rustix::cmsg_space!(ScmRights(2))];
+                let mut control = SendAncillaryBuffer::new(&mut space);
+                let fds = [sealed.memory(), sealed.memory()];
+                control.push(SendAncillaryMessage::ScmRights(&fds));
+                let byte = [IoSlice::new(b"m")];
+                sendmsg(socket, &byte, &mut control, SendFlags::empty()).unwrap();
+            };
+            two(sender.socket());
+            two(here.as_fd());
+            let open = std::fs::read_dir("/proc/self/fd").unwrap().count() as u64;
+            let few = Rlimit {
+                current: Some(open + 10),
+                ..getrlimit(Resource::Nofile)
+            };
+            setrlimit(Resource::Nofile, few).unwrap();
+            let mut all: Vec<_> = std::iter::from_fn(|| File::open("/dev/null").ok()).collect();
+            all.pop();
+            let error = receiver.recv().unwrap_err();
+            let is_none = matches!(error, SealedRecvError::NotAMessage { .. });
+            assert!(is_none, "{error}");
+            let error = receive_memory(&there).unwrap_err();
+            let is_none = matches!(error, ReceiveMemoryError::NotMemory { .. });
+            assert!(is_none, "{error}");
+        },
+    );
 }
