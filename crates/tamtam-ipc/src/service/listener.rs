@@ -12,8 +12,8 @@ use std::os::unix::net::UnixStream;
 use std::path::{Path, PathBuf};
 
 use rustix::fs::{FlockOperation, Mode, fchmod, flock, fstat, stat, unlink};
-use rustix::io::Errno;
-use rustix::net::{SendFlags, SocketFlags, accept_with, bind, listen, send};
+use rustix::io::{Errno, ioctl_fionbio};
+use rustix::net::{SendFlags, SocketFlags, accept_with, bind, connect, listen, send};
 
 use super::error::{AcceptError, ListenError};
 use super::peer::Peer;
@@ -108,6 +108,40 @@ fn process_in(file: &mut File) -> Option<u32> {
     number.parse().ok()
 }
 
+/// What is found at a place that is less good than that of a listener.
+enum Occupied {
+    /// Nothing, so this lies there, at which none listens: no other listener can begin there.
+    ByThis { _socket: OwnedFd },
+    /// A listener of this user, in that process.
+    ByListener(Option<u32>),
+    /// Nothing that would keep one from listening: it is a file, whose lock is another folder's, or what lies there is no listener, or another user's, which
+    /// is no service of this one.
+    Otherwise,
+}
+
+fn occupy(place: &Place) -> Result<Occupied, Errno> {
+    if let Place::File(_) = place {
+        return Ok(Occupied::Otherwise);
+    }
+    let (socket, address) = (new_socket()?, place.address()?);
+    match bind(&socket, &address) {
+        Ok(()) => return Ok(Occupied::ByThis { _socket: socket }),
+        Err(Errno::ADDRINUSE) => {}
+        Err(error) => return Err(error),
+    }
+    // Another user's listener, in which so many wait that one more would, is not waited for.
+    ioctl_fionbio(&socket, true)?;
+    if connect(&socket, &address).is_err() {
+        return Ok(Occupied::Otherwise);
+    }
+    let peer = Peer::of(&socket)?;
+    Ok(if peer.user() == this_user() {
+        Occupied::ByListener(peer.process())
+    } else {
+        Occupied::Otherwise
+    })
+}
+
 impl Listener {
     pub(super) fn new(service: &Service) -> Result<Self, ListenError> {
         if service.owner != this_user() {
@@ -118,7 +152,7 @@ impl Listener {
             });
         }
         let places = service.places();
-        let Some(place) = places.first() else {
+        let Some((place, others)) = places.split_first() else {
             unreachable!("a service has a place");
         };
         let taken = |process| ListenError::Taken {
@@ -156,6 +190,14 @@ impl Listener {
                 Some((path.clone(), lock))
             }
         };
+        // At the places that are less good no other one listens, or begins to while this one does.
+        let mut occupied = Vec::new();
+        for other in others {
+            match occupy(other).map_err(errno("whether another one listens is not known"))? {
+                Occupied::ByListener(process) => return Err(taken(process)),
+                found => occupied.push(found),
+            }
+        }
         match bind(&socket, &address) {
             Ok(()) => {}
             Err(Errno::ADDRINUSE) => return Err(taken(None)),
@@ -167,6 +209,7 @@ impl Listener {
             file,
         };
         listen(&listener.socket, BACKLOG).map_err(errno("it cannot be listened at"))?;
+        drop(occupied);
         Ok(listener)
     }
 

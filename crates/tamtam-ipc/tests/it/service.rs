@@ -7,6 +7,7 @@ use std::path::PathBuf;
 use std::sync::{Arc, Barrier};
 use std::time::Duration;
 
+use rustix::net::{AddressFamily, SocketAddrUnix, SocketType, bind};
 use rustix::process::Signal;
 use tamtam_ipc::{
     AcceptError, ConnectError, Event, ListenError, Service, Slot, receive_memory, send_memory,
@@ -231,6 +232,46 @@ fn the_runtime_folder_is_the_place_if_it_is_this_users_alone() {
         let connecting = std::thread::spawn(move || by.connect());
         listener.accept().unwrap();
         connecting.join().unwrap().unwrap();
+    });
+}
+
+#[test]
+fn a_name_has_one_listener_wherever_that_is() {
+    const PATH: &str = "service::a_name_has_one_listener_wherever_that_is";
+    let folder = Folder::new("wherever");
+    let prepare = |command: &mut std::process::Command| {
+        command.env("XDG_RUNTIME_DIR", &folder.0);
+    };
+    in_a_process_of_its_own(PATH, Duration::from_secs(60), prepare, || {
+        let folder = PathBuf::from(std::env::var_os("XDG_RUNTIME_DIR").unwrap());
+        let has_folder = |has: bool| {
+            let mode = if has { 0o700 } else { 0o755 };
+            std::fs::set_permissions(&folder, std::fs::Permissions::from_mode(mode)).unwrap();
+        };
+        let service = Service::new(format!("wherever-{}", std::process::id())).unwrap();
+        has_folder(false);
+        let listener = service.listen().unwrap();
+        assert_eq!(listener.path(), None);
+        has_folder(true);
+        match service.listen() {
+            Err(ListenError::Taken { process, .. }) => {
+                assert_eq!(process, Some(std::process::id()));
+            }
+            other => panic!("{other:?}"),
+        }
+        // Nothing of that one is left.
+        assert_eq!(std::fs::read_dir(&folder).unwrap().count(), 0);
+        drop(listener);
+        let listener = service.listen().unwrap();
+        assert!(listener.path().is_some());
+        drop(listener);
+        // What lies there and does not listen, as another user may have it, is no listener.
+        let user = rustix::process::geteuid().as_raw();
+        let place = format!("tamtam/{user}/{}", service.name());
+        let address = SocketAddrUnix::new_abstract_name(place.as_bytes()).unwrap();
+        let socket = rustix::net::socket(AddressFamily::UNIX, SocketType::STREAM, None).unwrap();
+        bind(&socket, &address).unwrap();
+        assert!(service.listen().is_ok());
     });
 }
 
