@@ -11,7 +11,7 @@ use tamtam_actor::link::Call;
 use tamtam_actor::{EndReason, ReportFailure};
 use tamtam_link::{Link, Supervised};
 
-use crate::lock::lock;
+use crate::lock::{lock, wait_for};
 
 /// What the supervisor of a process wants of it.
 pub(crate) struct Control {
@@ -129,16 +129,16 @@ impl Control {
 
     /// Kills the process if it has not paused in time.
     fn watch_pause(&self, times: u64) {
-        let deadline = Instant::now() + self.deadline;
+        // A time beyond the clock's end is none: then it is never killed.
+        let deadline = Instant::now().checked_add(self.deadline);
         let mut state = lock(&self.state);
         while state.phase == Phase::Pausing && state.times == times {
-            let left = deadline.saturating_duration_since(Instant::now());
-            if left.is_zero() {
+            let left = deadline.map(|deadline| deadline.saturating_duration_since(Instant::now()));
+            if left == Some(Duration::ZERO) {
                 drop(state);
                 return (self.kill)();
             }
-            let waited = self.changed.wait_timeout(state, left);
-            state = waited.unwrap_or_else(PoisonError::into_inner).0;
+            state = wait_for(&self.changed, state, left);
         }
     }
 }
@@ -206,5 +206,27 @@ impl Supervised for Control {
 
     fn kill(&self) {
         (self.kill)();
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    use std::sync::mpsc;
+
+    #[test]
+    fn a_deadline_beyond_the_end_of_the_clock_is_none() {
+        let (killed, kills) = mpsc::channel();
+        let report: ReportFailure = Arc::new(|_| {});
+        let control = Control::new(report, Duration::MAX, move || killed.send(()).unwrap());
+        control.resume(None);
+        lock(&control.state).phase = Phase::Pausing;
+        let watched = Arc::clone(&control);
+        let watching = thread::spawn(move || watched.watch_pause(1));
+        control.ended(EndReason::Stopped);
+        assert!(watching.join().is_ok());
+        drop(control);
+        assert!(kills.recv().is_err(), "it has paused in time");
     }
 }
