@@ -623,6 +623,7 @@ mod tests {
             FarFailure::Other(Fate::Unknown, text()),
             FarFailure::ProcessEnded(ProcessEnd::Exited(-1)),
             FarFailure::ProcessEnded(ProcessEnd::Killed(9)),
+            FarFailure::ProcessEnded(ProcessEnd::Unknown),
             FarFailure::Refused(text()),
         ];
         all.extend(failures.map(|failure| Frame::Failed(5, failure)));
@@ -639,6 +640,7 @@ mod tests {
             FarEnd::LinkLost(text()),
             FarEnd::ProcessEnded(ProcessEnd::Exited(3)),
             FarEnd::ProcessEnded(ProcessEnd::Killed(11)),
+            FarEnd::ProcessEnded(ProcessEnd::Unknown),
         ];
         all.extend(ends.map(|end| Frame::Ended(5, end)));
         all

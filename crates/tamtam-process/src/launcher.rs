@@ -5,6 +5,7 @@
 
 use std::io;
 use std::process::{Child, Command};
+use std::sync::atomic::{AtomicU32, Ordering};
 use std::sync::mpsc::{self, Sender};
 use std::sync::{Mutex, OnceLock};
 use std::thread;
@@ -14,6 +15,8 @@ use crate::lock::lock;
 type Job = Box<dyn FnOnce() + Send>;
 
 static LAUNCHER: OnceLock<Mutex<Option<Sender<Job>>>> = OnceLock::new();
+/// The process that has the thread, or that is about to; 0 as long as none is. A forked child has no thread but the one that has forked.
+static PROCESS: AtomicU32 = AtomicU32::new(0);
 
 /// Starts a process; the command comes back, for the next one, unless there is no thread.
 pub(crate) fn launch(mut command: Command) -> (Option<Command>, io::Result<Child>) {
@@ -36,6 +39,14 @@ pub(crate) fn gone() -> io::Error {
 
 /// Has the thread do this.
 fn give(job: Job) -> io::Result<()> {
+    let this = std::process::id();
+    let before = PROCESS.compare_exchange(0, this, Ordering::Relaxed, Ordering::Relaxed);
+    if before.is_err_and(|process| process != this) {
+        // Before the lock, which a thread may have held that this process has not.
+        let text = "this process was forked from one that had processes, and has none of its threads: \
+                    let it execute a program, or fork before the first process is spawned";
+        return Err(io::Error::other(text));
+    }
     let launcher = LAUNCHER.get_or_init(Mutex::default);
     let mut launcher = lock(launcher);
     if launcher.is_none() {

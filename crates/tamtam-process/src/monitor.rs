@@ -6,14 +6,12 @@ use std::os::fd::{AsFd, OwnedFd};
 use std::os::unix::net::UnixStream;
 #[cfg(feature = "tracing")]
 use std::panic::{AssertUnwindSafe, catch_unwind};
-use std::process::{Child, Command, Stdio};
+use std::process::{Command, Stdio};
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::sync::{Arc, Mutex};
 use std::thread;
 use std::time::{Duration, Instant};
 
-use rustix::event::{PollFd, PollFlags, poll};
-use rustix::process::{Pid, PidfdFlags, pidfd_open};
 use tamtam_actor::link::RestartPolicy;
 #[cfg(feature = "top")]
 use tamtam_actor::observe::ProcessBelow;
@@ -24,6 +22,7 @@ use tamtam_link::{Death, Inbound, Link, Supervised};
 use crate::begin;
 use crate::carried::{self, Memory};
 use crate::carrier::Carrier;
+use crate::child::{self, ChildProcess};
 use crate::collector;
 use crate::courier::{self, Courier};
 use crate::error::SpawnError;
@@ -34,7 +33,7 @@ use crate::progress::Watched;
 use crate::reading::Reading;
 #[cfg(feature = "top")]
 use crate::shown::Shown;
-use crate::status::{end_of, ending_soon};
+use crate::status::ending_soon;
 use crate::supervised::Control;
 
 /// So long a process may take to end by itself once it has closed its end of the link. Then it is killed.
@@ -77,7 +76,7 @@ pub(crate) struct Started {
 /// What is known of the process as it is now.
 #[derive(Default)]
 pub(crate) struct Shared {
-    child: Mutex<Option<Child>>,
+    child: Mutex<Option<ChildProcess>>,
     /// How many processes there were.
     begun: AtomicU32,
     /// What carries messages to it, once it has said so.
@@ -86,13 +85,12 @@ pub(crate) struct Shared {
 
 impl Shared {
     pub(crate) fn pid(&self) -> Option<u32> {
-        lock(&self.child).as_ref().map(Child::id)
+        lock(&self.child).as_ref().map(ChildProcess::id)
     }
 
     pub(crate) fn kill(&self) {
         if let Some(child) = &mut *lock(&self.child) {
-            // It may have ended already.
-            let _ = child.kill();
+            child.kill();
         }
     }
 
@@ -101,7 +99,8 @@ impl Shared {
     }
 
     /// There is another one.
-    fn begun(&self) {
+    fn begin(&self, child: ChildProcess) {
+        *lock(&self.child) = Some(child);
         self.begun.fetch_add(1, Ordering::Relaxed);
     }
 
@@ -148,7 +147,7 @@ fn failed(doing: &'static str) -> impl FnOnce(io::Error) -> Failed {
 }
 
 impl Recipe {
-    fn start(&self) -> Result<(Incarnation, Child), Failed> {
+    fn start(&self) -> Result<(Incarnation, ChildProcess), Failed> {
         let (here, there) = UnixStream::pair().map_err(failed("there is no socket"))?;
         let progress = Watched::new().map_err(failed("there is no memory to share"))?;
         // Without it, all goes over the socket.
@@ -173,8 +172,8 @@ impl Recipe {
             )
         {
             let mut child = child;
-            let _ = child.kill();
-            let _ = child.wait();
+            child.kill();
+            child.reap();
             return Err(failed("it cannot be told what to do")(error));
         }
         if let Some(reports) = reports {
@@ -192,7 +191,7 @@ impl Recipe {
     }
 
     /// Starts the program, with this end of the socket.
-    fn launch(&self, origin: String, socket: UnixStream) -> io::Result<Child> {
+    fn launch(&self, origin: String, socket: UnixStream) -> io::Result<ChildProcess> {
         let mut program = lock(&self.program);
         let command = program.take();
         let mut command = command.ok_or_else(gone)?;
@@ -205,10 +204,12 @@ impl Recipe {
             command.stdin(Stdio::null());
             command
         });
-        let mut child = child?;
-        if child.stdout.is_some() || child.stderr.is_some() {
-            let _ = child.kill();
-            let _ = child.wait();
+        let child = child?;
+        let has_pipe = child.stdout.is_some() || child.stderr.is_some();
+        let mut child = ChildProcess::from(child);
+        if has_pipe {
+            child.kill();
+            child.reap();
             let text = "its output would go into a pipe that is not read: give it a file or a socket, or let it inherit that of this program";
             return Err(io::Error::new(io::ErrorKind::InvalidInput, text));
         }
@@ -238,8 +239,7 @@ pub(crate) fn start(plan: Plan) -> Result<Started, SpawnError> {
     let (first, decides) = match plan.begins_again {
         BeginsAgain::Own(restart) => {
             let (incarnation, child) = recipe.start().map_err(no_process)?;
-            *lock(&shared.child) = Some(child);
-            shared.begun();
+            shared.begin(child);
             (Some(incarnation), Decides::Own(RestartPolicy::new(restart)))
         }
         BeginsAgain::Supervised(failed, deadline) => {
@@ -390,8 +390,7 @@ impl Monitor {
         while control.wait() {
             match self.recipe.start() {
                 Ok((incarnation, child)) => {
-                    *lock(&self.shared.child) = Some(child);
-                    self.shared.begun();
+                    self.shared.begin(child);
                     return Some((incarnation, inbound));
                 }
                 Err(failed) => control.ended(failed.reason()),
@@ -486,8 +485,7 @@ impl Monitor {
             thread::sleep(pause);
             match self.recipe.start() {
                 Ok((incarnation, child)) => {
-                    *lock(&self.shared.child) = Some(child);
-                    self.shared.begun();
+                    self.shared.begin(child);
                     return Some((incarnation, inbound));
                 }
                 Err(failed) => {
@@ -549,28 +547,20 @@ impl Monitor {
 
     /// Waits for the end of a process that says no more.
     fn reap(&self) -> ProcessEnd {
-        let pid = self.shared.pid();
-        if let Some(pid) = pid.and_then(|pid| Pid::from_raw(pid.cast_signed()))
-            && let Ok(process) = pidfd_open(pid, PidfdFlags::empty())
-        {
-            let deadline = Instant::now() + TIME_TO_END;
-            loop {
-                let left = deadline.saturating_duration_since(Instant::now());
-                let left = left.try_into().ok();
-                let mut fds = [PollFd::new(&process, PollFlags::IN)];
-                match poll(&mut fds, left.as_ref()) {
-                    Err(rustix::io::Errno::INTR) => {}
-                    Ok(_) | Err(_) => break,
-                }
-            }
+        // It is left where it can be killed from any thread.
+        let name = lock(&self.shared.child)
+            .as_ref()
+            .and_then(ChildProcess::name);
+        if let Some(name) = name {
+            child::wait_for_end(&name, TIME_TO_END);
         }
         let child = lock(&self.shared.child).take();
         let Some(mut child) = child else {
             unreachable!("it is there as long as it is read");
         };
         // If it still lives.
-        let _ = child.kill();
-        child.wait().map_or(ProcessEnd::Killed(0), end_of)
+        child.kill();
+        child.reap()
     }
 }
 

@@ -19,6 +19,8 @@ pub enum ProcessEnd {
     Exited(i32),
     /// By a signal of this number.
     Killed(i32),
+    /// In a way that the system does not tell: the program ignores `SIGCHLD`, or has waited for the process by itself.
+    Unknown,
 }
 
 /// The names of signals by which processes mostly end; the numbers are those of Linux on x86-64 and most other machines.
@@ -46,6 +48,9 @@ impl fmt::Display for ProcessEnd {
                 let name = SIGNALS.iter().find(|(number, _)| number == signal);
                 name.map_or(Ok(()), |(_, name)| write!(f, " ({name})"))
             }
+            ProcessEnd::Unknown => f.write_str(
+                "how it has ended is not known, since the program ignores SIGCHLD or has waited for it by itself",
+            ),
         }
     }
 }

@@ -28,11 +28,15 @@ pub(super) fn put_failure(failure: &FarFailure, bytes: &mut Vec<u8>) {
     }
 }
 
+/// No signal has this number: how the process has ended is not known.
+const NO_SIGNAL: i32 = 0;
+
 /// Two kinds: by itself, and by a signal.
 fn put_process_end(kind: u8, end: ProcessEnd, bytes: &mut Vec<u8>) {
     let (kind, number) = match end {
         ProcessEnd::Exited(code) => (kind, code),
         ProcessEnd::Killed(signal) => (kind + 1, signal),
+        ProcessEnd::Unknown => (kind + 1, NO_SIGNAL),
     };
     bytes.push(kind);
     bytes.extend_from_slice(&number.to_le_bytes());
@@ -44,10 +48,10 @@ fn read_process_end(is_killed: bool, input: &mut Input<'_>) -> Result<ProcessEnd
         unreachable!("four bytes were taken");
     };
     let number = i32::from_le_bytes(*number);
-    Ok(if is_killed {
-        ProcessEnd::Killed(number)
-    } else {
-        ProcessEnd::Exited(number)
+    Ok(match (is_killed, number) {
+        (true, NO_SIGNAL) => ProcessEnd::Unknown,
+        (true, signal) => ProcessEnd::Killed(signal),
+        (false, code) => ProcessEnd::Exited(code),
     })
 }
 

@@ -3,6 +3,8 @@
 #[cfg(target_os = "linux")]
 mod actors;
 #[cfg(target_os = "linux")]
+mod alone;
+#[cfg(target_os = "linux")]
 mod deaths;
 #[cfg(target_os = "linux")]
 mod flood;
@@ -37,6 +39,7 @@ mod turns;
 fn main() {
     garbled::be_if_asked();
     tamtam_process::start(actors::register);
+    alone::be_if_asked();
     lives::replace_if_asked();
     lives::look_for_what_is_left();
     steps::walk_if_asked();
@@ -46,6 +49,7 @@ fn main() {
     inherited::leak_if_asked();
     output::speak_if_asked();
     let tests = [
+        alone::tests(),
         lives::tests(),
         deaths::tests(),
         flood::tests(),
