@@ -6,8 +6,9 @@
 //
 // | floor | modules | what |
 // |---|---|---|
-// | 7 | process | an actor in a process of its own, as its users have it |
-// | 6 | monitor, pool | the parent's side of a process; one address for several |
+// | 8 | process | an actor in a process of its own, as its users have it |
+// | 7 | pool | one address for several |
+// | 6 | monitor | the parent's side of a process |
 // | 5 | shown, stepped, workers | the processes as `tamtam top` is told of them; processes of tests; which actors this program can be the process of |
 // | 4 | collector, worker | what hears the reports of workers; a process that runs one actor |
 // | 3 | begin, line, reporter, retold | what a worker is told before its link begins; its end of the link, with its turns; what reports to the parent; events of workers told here |

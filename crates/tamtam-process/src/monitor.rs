@@ -7,7 +7,7 @@ use std::os::unix::net::UnixStream;
 #[cfg(feature = "tracing")]
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::process::{Command, Stdio};
-use std::sync::atomic::{AtomicU32, Ordering};
+use std::sync::atomic::{AtomicU8, AtomicU32, Ordering};
 use std::sync::{Arc, Mutex};
 use std::thread;
 use std::time::{Duration, Instant};
@@ -77,10 +77,24 @@ pub(crate) struct Started {
 #[derive(Default)]
 pub(crate) struct Shared {
     child: Mutex<Option<ChildProcess>>,
+    /// A [`Presence`], as a number.
+    presence: AtomicU8,
     /// How many processes there were.
     begun: AtomicU32,
     /// What carries messages to it, once it has said so.
     carrier: Mutex<Option<Carrier>>,
+}
+
+/// Whether there is a process that can do something now.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[repr(u8)]
+pub(crate) enum Presence {
+    /// There is none: it has died, and there is a pause before the next one.
+    Absent = 0,
+    /// One begins.
+    Beginning = 1,
+    /// One has begun.
+    Present = 2,
 }
 
 impl Shared {
@@ -94,6 +108,19 @@ impl Shared {
         }
     }
 
+    pub(crate) fn presence(&self) -> Presence {
+        // It is a hint, and orders nothing.
+        match self.presence.load(Ordering::Relaxed) {
+            0 => Presence::Absent,
+            1 => Presence::Beginning,
+            _ => Presence::Present,
+        }
+    }
+
+    pub(crate) fn set_presence(&self, presence: Presence) {
+        self.presence.store(presence as u8, Ordering::Relaxed);
+    }
+
     pub(crate) fn carrier(&self) -> Option<Carrier> {
         lock(&self.carrier).clone()
     }
@@ -101,6 +128,7 @@ impl Shared {
     /// There is another one.
     fn begin(&self, child: ChildProcess) {
         *lock(&self.child) = Some(child);
+        self.set_presence(Presence::Beginning);
         self.begun.fetch_add(1, Ordering::Relaxed);
     }
 
@@ -417,6 +445,7 @@ impl Monitor {
         let is_unfit = match carried::agree(socket, memory, deadline) {
             Ok((outgoing, incoming, carrier)) => {
                 self.has_begun.set(true);
+                self.shared.set_presence(Presence::Present);
                 self.note_carrier(carrier);
                 self.courier.write_to(outgoing);
                 self.reading
@@ -435,6 +464,7 @@ impl Monitor {
             // It has died before it could say so.
             Err(_) => None,
         };
+        self.shared.set_presence(Presence::Absent);
         // What it does further is not heard.
         if is_unfit.is_some() {
             self.shared.kill();

@@ -8,12 +8,14 @@ use tamtam_actor::{Address, Ended, Fate, LinkFailure, Refusal, Time};
 use tamtam_link::Link;
 
 use crate::lock::lock;
+use crate::monitor::{self, Presence, Started};
 use crate::remote::Remote;
 
 /// One of them.
 struct Member {
     hold: Arc<FarHold>,
     link: Link,
+    process: Arc<monitor::Shared>,
 }
 
 impl Member {
@@ -21,9 +23,21 @@ impl Member {
     fn is_alive(&self) -> bool {
         !self.hold.cell().is_stopped() && !self.link.is_over()
     }
+
+    /// The least is the one that gets the next message: one that pauses after a death gets none while there is another one, whatever that has in hand,
+    /// and of those that have as many in hand one that begins comes behind those that have begun.
+    fn weight(&self) -> (bool, u64, bool) {
+        let presence = self.process.presence();
+        let is_absent = presence == Presence::Absent;
+        (
+            is_absent,
+            self.link.unconfirmed(),
+            presence != Presence::Present,
+        )
+    }
 }
 
-/// Gives each message to the process that has the fewest in hand.
+/// Gives each message to the process that has the fewest in hand, of those that are there.
 struct Shared {
     members: Mutex<Vec<Member>>,
     /// How many have not ended.
@@ -36,13 +50,14 @@ struct Shared {
 
 /// The address of all of them.
 pub(crate) fn shared_among<A: Remote>(
-    workers: Vec<(Address<A::Message>, Link)>,
+    workers: Vec<(Address<A::Message>, Started)>,
     name: Option<Arc<str>>,
 ) -> Address<A::Message> {
-    let members = workers.iter().filter_map(|(address, link)| {
+    let members = workers.iter().filter_map(|(address, started)| {
         Some(Member {
             hold: tamtam_actor::link::hold_of(address)?,
-            link: link.clone(),
+            link: started.link.clone(),
+            process: Arc::clone(&started.shared),
         })
     });
     let shared = Arc::new(Shared {
@@ -78,12 +93,12 @@ pub(crate) fn shared_among<A: Remote>(
 struct Among(Arc<Shared>);
 
 impl Shared {
-    /// The one that has the fewest messages in hand.
+    /// The one that gets the next message.
     fn choose(&self) -> Option<Arc<FarHold>> {
         let members = lock(&self.members);
         // Of those that are equal the first: what one can do alone stays in its processor's caches.
         let alive = members.iter().filter(|member| member.is_alive());
-        let least = alive.min_by_key(|member| member.link.unconfirmed());
+        let least = alive.min_by_key(|member| member.weight());
         least.map(|member| Arc::clone(&member.hold))
     }
 
@@ -199,12 +214,41 @@ mod tests {
         fn handle(&mut self, (): (), _: &mut Context<Self>) {}
     }
 
+    fn pool_of(links: &[Link]) -> Address<()> {
+        let started = |link: &Link| Started {
+            link: link.clone(),
+            shared: Arc::default(),
+        };
+        let workers = links.iter().map(|link| (link.root(), started(link)));
+        shared_among::<Nothing>(workers.collect(), None)
+    }
+
+    #[test]
+    fn the_next_message_is_for_the_one_that_can_begin_it_first() {
+        let links: Vec<Link> = (0..2).map(|_| Link::builder().build(|| {}).0).collect();
+        let [one, other] = [0, 1].map(|place| Member {
+            hold: tamtam_actor::link::hold_of(&links[place].root::<()>()).unwrap(),
+            link: links[place].clone(),
+            process: Arc::default(),
+        });
+        assert_eq!(one.weight(), other.weight());
+        for presence in [Presence::Beginning, Presence::Present] {
+            other.process.set_presence(presence);
+            assert!(other.weight() < one.weight());
+        }
+        one.process.set_presence(Presence::Beginning);
+        assert!(other.weight() < one.weight(), "it has begun");
+        links[1].root::<()>().tell(()).unwrap();
+        assert!(one.weight() < other.weight(), "it has nothing in hand");
+        one.process.set_presence(Presence::Absent);
+        assert!(other.weight() < one.weight(), "it pauses");
+    }
+
     #[test]
     fn a_pool_that_has_ended_keeps_nothing() {
         for has_end_before_release in [false, true] {
             let links: Vec<Link> = (0..3).map(|_| Link::builder().build(|| {}).0).collect();
-            let workers = links.iter().map(|link| (link.root(), link.clone()));
-            let pool = shared_among::<Nothing>(workers.collect(), None);
+            let pool = pool_of(&links);
             let hold = tamtam_actor::link::hold_of(&pool).unwrap();
             let cell = Arc::downgrade(hold.cell());
             drop(hold);

@@ -624,7 +624,7 @@ impl ProcessPool {
                 };
                 let begins_again = BeginsAgain::Own(restart.clone());
                 let started = spawner.start::<A>(config.clone(), begins_again)?;
-                Ok((started.link.root(), started.link))
+                Ok((started.link.root(), started))
             });
             let workers = workers.collect::<Result<Vec<_>, SpawnError>>()?;
             Ok(crate::pool::shared_among::<A>(workers, name))

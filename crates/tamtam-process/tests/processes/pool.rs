@@ -12,10 +12,11 @@ use tamtam_actor::{
 use tamtam_process::{Limits, Process};
 
 use crate::actors::{Count, Counter, Death, Written};
-use crate::until;
+use crate::{LONG, until};
 
 crate::tests! { "pool":
     those_that_are_busy_get_nothing_while_another_one_is_free
+    one_that_pauses_gets_nothing_while_another_one_is_there
     a_message_that_kills_one_of_a_pool_is_the_only_one_that_is_lost
     each_of_a_pool_has_the_limits_also_the_one_that_was_begun_again
     each_of_a_pool_is_begun_again
@@ -97,6 +98,28 @@ fn those_that_are_busy_get_nothing_while_another_one_is_free() {
     for pid in all {
         kill(pid);
     }
+}
+
+fn one_that_pauses_gets_nothing_while_another_one_is_there() {
+    let pause = 2 * LONG;
+    let restart = Restart::on_panic().backoff(pause, 1.0, pause);
+    let pool = Process::pool(3).restart(restart);
+    let pool = pool.spawn::<Counter>(0).unwrap();
+    let mut all = pids(&pool, 3);
+    while all.len() > 1 {
+        // The first of those that are idle, and so the one that would be asked next.
+        let pid = pool.ask(Count::Pid).unwrap();
+        kill(pid);
+        until_gone(&[pid].into());
+        all.remove(&pid);
+        for _ in 0..100 {
+            let answer = pool
+                .ask_timeout(Count::Pid, LONG)
+                .expect("another one is idle");
+            assert!(all.contains(&answer));
+        }
+    }
+    pool.stop();
 }
 
 fn a_message_that_kills_one_of_a_pool_is_the_only_one_that_is_lost() {
