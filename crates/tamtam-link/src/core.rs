@@ -551,24 +551,31 @@ impl Core {
         // The root outlives its process.
         let is_there = |core: &Self| core.is_there(number, generation);
         self.say(is_there, |state| {
-            if let Some(log) = &mut state.log
-                && number == ROOT
-            {
+            if let Some(log) = state.log_of(number) {
                 log.stop();
             }
             state.write(&Frame::Stop(number));
         });
+        self.wake_for_end(number);
+    }
+
+    /// The root was told to end: where there is no process of it, what would begin the next one looks.
+    fn wake_for_end(&self, number: u64) {
+        if number == ROOT {
+            (self.wake)();
+        }
     }
 
     /// Lets an actor there finish, behind what it was sent.
     pub(crate) fn finish(&self, number: u64, generation: u64) {
         self.say(
             |core| core.is_there(number, generation),
-            |state| match &mut state.log {
-                Some(log) if number == ROOT => log.finish(),
-                _ => state.write(&Frame::Finish(number)),
+            |state| match state.log_of(number) {
+                Some(log) => log.finish(),
+                None => state.write(&Frame::Finish(number)),
             },
         );
+        self.wake_for_end(number);
     }
 
     /// The last address of an actor there is gone here; it had been received so often.
@@ -591,12 +598,13 @@ impl Core {
                 {
                     state.imports.remove(&number);
                 }
-                match &mut state.log {
-                    Some(log) if number == ROOT => log.release(times),
-                    _ => state.write(&Frame::Release(number, times)),
+                match state.log_of(number) {
+                    Some(log) => log.release(times),
+                    None => state.write(&Frame::Release(number, times)),
                 }
             },
         );
+        self.wake_for_end(number);
     }
 
     /// Does something when the carrier takes what is to go; gives it back if the link has ended.
@@ -658,6 +666,19 @@ impl Core {
         self.lock().own_root_end.clone().map(FarEnd::heard)
     }
 
+    /// Whether the root was told to end, if what goes to it is kept.
+    pub(crate) fn is_root_told_to_end(&self) -> bool {
+        self.lock()
+            .log
+            .as_ref()
+            .is_some_and(RootLog::is_told_to_end)
+    }
+
+    /// Why the root would end at once in another process, if what goes to it is kept and it would.
+    pub(crate) fn root_end_at_once(&self) -> Option<EndReason> {
+        self.lock().log.as_ref()?.end_at_once()
+    }
+
     /// How the root has ended, if what goes to it is kept.
     pub(crate) fn root_end(&self) -> Option<EndReason> {
         self.lock().root_end.clone().map(FarEnd::heard)
@@ -683,6 +704,11 @@ impl Flush for Core {
 }
 
 impl State {
+    /// What goes to an actor there, if it is the root and that is kept.
+    fn log_of(&mut self, actor: u64) -> Option<&mut RootLog> {
+        self.log.as_mut().filter(|_| actor == ROOT)
+    }
+
     /// Appends a frame that is no message and no answer.
     pub(crate) fn write(&mut self, frame: &Frame<'_>) {
         let most = self.longest_there.map(usize::try_from);

@@ -296,6 +296,21 @@ impl Link {
         self.core.root_end()
     }
 
+    /// Whether the root there was told to end, also behind what it has been sent: then none takes its place that ends.
+    #[doc(hidden)]
+    #[must_use]
+    pub fn is_root_told_to_end(&self) -> bool {
+        self.core.is_root_told_to_end()
+    }
+
+    /// Why the root would end at once in another process, if it would: it was told to end, and nothing is left that it was sent before that. The carrier
+    /// is woken when that may have changed.
+    #[doc(hidden)]
+    #[must_use]
+    pub fn root_end_at_once(&self) -> Option<EndReason> {
+        self.core.root_end_at_once()
+    }
+
     /// Whether the link has ended, or the actor that this side offers has.
     #[doc(hidden)]
     #[must_use]

@@ -1,6 +1,7 @@
 //! Messages to the other side's root that are kept until they are done with there: so that they go to another process if that one
 //! dies, all but the one at which it has died.
 
+use tamtam_actor::EndReason;
 use tamtam_actor::link::FarEnd;
 
 use crate::descriptors::{Attached, Lent};
@@ -110,6 +111,21 @@ impl RootLog {
         if self.release == Word::None {
             self.release = Word::Due;
             self.released = times;
+        }
+    }
+
+    /// Whether the root was told to end, at once or behind what it has been sent.
+    pub(crate) fn is_told_to_end(&self) -> bool {
+        self.is_to_stop || self.finish != Word::None || self.release != Word::None
+    }
+
+    /// Why the root would end at once in another process, if it would: it was told to, and nothing is left that it was sent before that.
+    pub(crate) fn end_at_once(&self) -> Option<EndReason> {
+        match self {
+            log if log.is_to_stop => Some(EndReason::Stopped),
+            log if log.len() > 0 => None,
+            log if log.finish != Word::None => Some(EndReason::Stopped),
+            log => (log.release != Word::None).then_some(EndReason::NoAddresses),
         }
     }
 
@@ -257,6 +273,31 @@ mod tests {
         log.end_with("other", &FarEnd::Panicked("other".to_owned()));
         log.begin_again();
         assert_eq!(log.ends_with(), Some(&("one".into(), first)));
+    }
+
+    #[test]
+    fn a_root_that_is_told_to_end_does_so_when_nothing_is_left() {
+        type Word = fn(&mut RootLog);
+        let words: [(Word, EndReason); 2] = [
+            (RootLog::finish, EndReason::Stopped),
+            (|log| log.release(1), EndReason::NoAddresses),
+        ];
+        for (word, reason) in words {
+            let mut log = RootLog::default();
+            push(&mut log, 1);
+            assert!(!log.is_told_to_end());
+            word(&mut log);
+            assert!(log.is_told_to_end());
+            assert_eq!(log.end_at_once(), None);
+            log.write(&mut Vec::new(), &mut Vec::new());
+            assert!(log.confirm(1).is_ok());
+            assert_eq!(log.end_at_once(), Some(reason));
+            log.begin_again();
+            assert!(log.is_told_to_end());
+            push(&mut log, 1);
+            log.stop();
+            assert_eq!(log.end_at_once(), Some(EndReason::Stopped));
+        }
     }
 
     fn push(log: &mut RootLog, bytes: usize) {

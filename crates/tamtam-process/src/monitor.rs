@@ -29,6 +29,7 @@ use crate::error::SpawnError;
 use crate::launcher::{gone, launch};
 use crate::lock::lock;
 use crate::origin;
+use crate::pause::Pause;
 use crate::progress::Watched;
 use crate::reading::Reading;
 #[cfg(feature = "top")]
@@ -280,7 +281,8 @@ pub(crate) fn start(plan: Plan) -> Result<Started, SpawnError> {
     let reading = Arc::new(Reading::default());
     let (waking, asking) = (Arc::clone(&courier), Arc::clone(&reading));
     let room = Arc::new(Room::default());
-    let ring_room = Arc::clone(&room);
+    let pause = Arc::new(Pause::default());
+    let (ring_room, ring_pause) = (Arc::clone(&room), Arc::clone(&pause));
     let mut builder = Link::builder();
     if let Decides::Supervisor(control) = &decides {
         let control: Arc<dyn Supervised> = Arc::clone(control) as _;
@@ -308,6 +310,7 @@ pub(crate) fn start(plan: Plan) -> Result<Started, SpawnError> {
         .build(move || {
             waking.wake();
             ring_room.ring();
+            ring_pause.ring();
         });
     courier.serve(link.clone());
     if let Decides::Supervisor(control) = &decides {
@@ -341,6 +344,7 @@ pub(crate) fn start(plan: Plan) -> Result<Started, SpawnError> {
         courier: Arc::clone(&courier),
         reading,
         room,
+        pause,
         recipe,
         decides,
         has_begun: Cell::new(false),
@@ -373,6 +377,8 @@ struct Monitor {
     reading: Arc<Reading>,
     /// Where it waits while too much of what has come waits for actors.
     room: Arc<Room>,
+    /// Where it waits while there is no process, which no supervisor has decided.
+    pause: Arc<Pause>,
     recipe: Recipe,
     decides: Decides,
     /// One of the processes so far was a worker.
@@ -424,14 +430,18 @@ impl Monitor {
                 Err(failed) => control.ended(failed.reason()),
             }
         }
-        let why = EndReason::Stopped;
+        self.end_without_process(EndReason::Stopped);
+        None
+    }
+
+    /// It is over while there is no process.
+    fn end_without_process(&self, why: EndReason) {
         let death = Death {
             done: 0,
             begun: 0,
             why: why.clone(),
         };
         self.link.end_for_good(death, &why);
-        None
     }
 
     /// The life of one process; the next one, if there is one.
@@ -505,14 +515,21 @@ impl Monitor {
         *lock(&self.shared.carrier) = Some(carrier);
     }
 
-    /// The next process, as its own policy says.
+    /// The next process, as its own policy says, unless it would end at once.
     fn begin_after(
         &self,
         mut pause: Duration,
         mut inbound: Inbound,
     ) -> Option<(Incarnation, Inbound)> {
         loop {
-            thread::sleep(pause);
+            let over = self.pause.wait(pause, || self.link.root_end_at_once());
+            if let Some(why) = over {
+                self.end_without_process(why);
+                return None;
+            }
+            if self.link.ended().is_some() {
+                return None;
+            }
             match self.recipe.start() {
                 Ok((incarnation, child)) => {
                     self.shared.begin(child);

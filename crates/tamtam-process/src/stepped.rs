@@ -213,6 +213,15 @@ impl<A: Remote + Send> Processes<A> {
         let Some(inbound) = lock(&self.state).next.take() else {
             return;
         };
+        // None is made that would end at once.
+        if let Some(why) = self.link.root_end_at_once() {
+            let death = Death {
+                done: 0,
+                begun: 0,
+                why: why.clone(),
+            };
+            return self.link.end_for_good(death, &why);
+        }
         let config = self.config.clone();
         let mut spawner = self.spawner.clone();
         if let Some(name) = &self.name {

@@ -29,6 +29,8 @@ mod panics;
 #[cfg(target_os = "linux")]
 mod pool;
 #[cfg(target_os = "linux")]
+mod restarts;
+#[cfg(target_os = "linux")]
 mod steps;
 #[cfg(target_os = "linux")]
 mod supervision;
@@ -62,6 +64,7 @@ fn main() {
         output::tests(),
         panics::tests(),
         pool::tests(),
+        restarts::tests(),
         steps::tests(),
         supervision::tests(),
         turns::tests(),

@@ -1,0 +1,68 @@
+//! What becomes of a process between its death and the next one, and after what there is a next one.
+
+use std::time::{Duration, Instant};
+
+use tamtam_actor::{Address, EndReason, Restart};
+use tamtam_process::{Process, ProcessHandle};
+
+use crate::actors::{Count, Counter};
+use crate::{LONG, until};
+
+crate::tests! { "restarts":
+    one_that_pauses_is_stopped_at_once
+    one_that_pauses_ends_at_once_with_its_last_address
+    one_that_pauses_has_what_it_was_sent_handled_before_it_ends
+}
+
+/// Of any reason, after so long.
+fn paused(pause: Duration) -> Restart {
+    Restart::on_panic().backoff(pause, 1.0, pause)
+}
+
+/// One that pauses for so long.
+fn pausing(pause: Duration) -> (Address<Count>, ProcessHandle) {
+    let spawner = Process::spawner().restart(paused(pause));
+    let (counter, handle) = spawner.spawn_with_handle::<Counter>(1).unwrap();
+    assert_eq!(counter.ask(Count::Read), Ok(1));
+    handle.kill();
+    until("it is dead", || handle.pid().is_none());
+    (counter, handle)
+}
+
+fn one_that_pauses_is_stopped_at_once() {
+    for finishes in [false, true] {
+        let (counter, handle) = pausing(2 * LONG);
+        let begun = Instant::now();
+        if finishes {
+            counter.finish();
+        } else {
+            counter.tell(Count::Add(1)).unwrap();
+            counter.stop();
+        }
+        let ended = counter.end().wait_timeout(LONG).expect("it is stopped");
+        assert_eq!(ended.reason, EndReason::Stopped);
+        assert!(begun.elapsed() < LONG);
+        assert_eq!((handle.restarts(), handle.pid()), (0, None));
+        assert!(counter.lost() >= u64::from(!finishes));
+    }
+}
+
+fn one_that_pauses_ends_at_once_with_its_last_address() {
+    let (counter, handle) = pausing(2 * LONG);
+    let mut end = counter.end();
+    drop(counter);
+    let ended = end.wait_timeout(LONG).expect("it ends");
+    assert_eq!(ended.reason, EndReason::NoAddresses);
+    assert_eq!((handle.restarts(), handle.pid()), (0, None));
+}
+
+fn one_that_pauses_has_what_it_was_sent_handled_before_it_ends() {
+    let (counter, handle) = pausing(Duration::from_millis(300));
+    let answer = counter.ask_async(Count::Read);
+    let end = counter.end();
+    counter.finish();
+    drop(counter);
+    assert_eq!(crate::memory::futures_block_on(answer), Ok(1));
+    assert_eq!(end.wait().reason, EndReason::Stopped);
+    assert_eq!(handle.restarts(), 1);
+}
