@@ -576,7 +576,9 @@ impl Monitor {
     fn decide(&self, death: Death) -> Option<Next> {
         let why = death.why.clone();
         let decided = match &self.decides {
-            Decides::Own(policy) if has_failed(&why) => policy.decide(why.clone()).map(Some),
+            Decides::Own(policy) if self.may_begin_again(policy, &why) => {
+                policy.decide(why.clone()).map(Some)
+            }
             Decides::Own(_) => Err(why.clone()),
             Decides::Supervisor(control) if control.is_to_stop() => Err(EndReason::Stopped),
             Decides::Supervisor(control) if has_failed(&why) || control.is_pausing() => Ok(None),
@@ -590,6 +592,12 @@ impl Monitor {
                 None
             }
         }
+    }
+
+    /// Whether that policy is to decide about another process, after one that has ended so.
+    fn may_begin_again(&self, policy: &RestartPolicy, why: &EndReason) -> bool {
+        let has_stopped_itself = || *why == EndReason::Stopped && !self.link.is_root_told_to_end();
+        has_failed(why) || (policy.restarts_after_stop() && has_stopped_itself())
     }
 
     /// Waits for the end of a process that says no more.

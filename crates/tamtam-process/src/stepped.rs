@@ -377,7 +377,10 @@ impl<A: Remote + Send> Processes<A> {
             why,
             EndReason::Panicked(_) | EndReason::GaveUp { .. } | EndReason::ProcessEnded(_)
         );
-        let decided = if has_failed {
+        let has_stopped_itself = || why == EndReason::Stopped && !self.link.is_root_told_to_end();
+        let may_begin_again =
+            has_failed || (self.policy.restarts_after_stop() && has_stopped_itself());
+        let decided = if may_begin_again {
             self.policy.decide_at(why.clone(), self.time.now())
         } else {
             Err(why.clone())

@@ -698,6 +698,12 @@ impl RestartPolicy {
         RestartPolicy(Policy::own(restart))
     }
 
+    /// Whether another one comes after one that has stopped itself.
+    #[must_use]
+    pub fn restarts_after_stop(&self) -> bool {
+        self.0.restarts_after_stop()
+    }
+
     /// One has ended for this reason: the pause before the next.
     ///
     /// # Errors

@@ -5,13 +5,14 @@ use std::time::{Duration, Instant};
 use tamtam_actor::{Address, EndReason, Restart};
 use tamtam_process::{Process, ProcessHandle};
 
-use crate::actors::{Count, Counter};
+use crate::actors::{Count, Counter, Death};
 use crate::{LONG, until};
 
 crate::tests! { "restarts":
     one_that_pauses_is_stopped_at_once
     one_that_pauses_ends_at_once_with_its_last_address
     one_that_pauses_has_what_it_was_sent_handled_before_it_ends
+    one_that_stops_itself_is_begun_again_if_it_always_is
 }
 
 /// Of any reason, after so long.
@@ -65,4 +66,32 @@ fn one_that_pauses_has_what_it_was_sent_handled_before_it_ends() {
     assert_eq!(crate::memory::futures_block_on(answer), Ok(1));
     assert_eq!(end.wait().reason, EndReason::Stopped);
     assert_eq!(handle.restarts(), 1);
+}
+
+fn one_that_stops_itself_is_begun_again_if_it_always_is() {
+    let always = Restart::always().no_limit();
+    let spawner = Process::spawner().restart(always);
+    let (counter, handle) = spawner.spawn_with_handle::<Counter>(1).unwrap();
+    for restarts in 1..4 {
+        counter.tell(Count::Add(1)).unwrap();
+        counter.tell(Count::Stop).unwrap();
+        // What is behind that is for the next one.
+        counter.tell(Count::Add(5)).unwrap();
+        assert_eq!(counter.ask(Count::Read), Ok(6));
+        assert_eq!((handle.restarts(), counter.lost()), (restarts, 0));
+    }
+    // Through an address it is stopped for good.
+    counter.stop();
+    assert_eq!(counter.end().wait().reason, EndReason::Stopped);
+    assert_eq!(handle.restarts(), 3);
+
+    let (counter, handle) = Process::spawner().spawn_with_handle::<Counter>(1).unwrap();
+    counter.tell(Count::Die(Death::Abort)).unwrap();
+    counter.tell(Count::Stop).unwrap();
+    assert_eq!(counter.end().wait().reason, EndReason::Stopped);
+    assert_eq!(
+        handle.restarts(),
+        1,
+        "it is begun again after failures alone"
+    );
 }
