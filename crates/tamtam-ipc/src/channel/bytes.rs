@@ -626,7 +626,8 @@ impl BytesReceiver {
     ///
     /// # Blocking
     ///
-    /// While the channel is empty.
+    /// While the channel is empty. `use_bytes` may receive further messages, but the slots of those in use are not free: one that waits in there while
+    /// all of them are in use waits for itself, without end.
     ///
     /// # Errors
     ///

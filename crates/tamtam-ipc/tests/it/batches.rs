@@ -241,6 +241,40 @@ fn the_iterator_of_a_batch_holds_up_no_other_message() {
 
 /// A message whose decoding panics is gone, and so is its place: senders that wait for room get it.
 #[test]
+fn what_is_received_while_a_message_is_in_use_harms_nothing() {
+    for capacity in 1..5 {
+        let (sender, receiver) = bytes_channel(capacity, 64).unwrap();
+        let all = || {
+            let mut rest = Vec::new();
+            while receiver
+                .try_recv_with(|bytes| rest.push(bytes.to_vec()))
+                .is_ok()
+            {}
+            rest
+        };
+        // In each slot once, and in laps after that.
+        for round in 0..3 * capacity as u8 {
+            let fill = || (0..capacity as u8).for_each(|n| sender.send(&[round, n]).unwrap());
+            let rest = |from: u8| (from..capacity as u8).map(|n| vec![round, n]);
+            fill();
+            let (first, others) = receiver.recv_with(|first| (first.to_vec(), all())).unwrap();
+            assert_eq!(first, [round, 0]);
+            assert!(others.into_iter().eq(rest(1)), "{capacity}");
+            // In a batch the inner ones take what is left of it.
+            fill();
+            let mut seen = Vec::new();
+            let received = receiver.recv_many_with(usize::MAX, |bytes| {
+                seen.push(bytes.to_vec());
+                seen.extend(all());
+            });
+            assert_eq!(received, Ok(1));
+            assert!(seen.into_iter().eq(rest(0)), "{capacity}");
+            assert!(!receiver.is_corrupt() && !sender.is_closed());
+        }
+    }
+}
+
+#[test]
 fn a_panic_while_a_batch_is_received_keeps_no_place() {
     let (sender, receiver) = encoded_channel::<Fails>(4, 5).unwrap();
     sender.send_many([0, 4, 3, 5].map(Fails)).unwrap();
