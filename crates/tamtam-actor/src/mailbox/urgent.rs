@@ -226,3 +226,51 @@ impl<T> Drop for Things<T> {
         }
     }
 }
+
+#[cfg(all(test, tamtam_loom))]
+mod loom_tests {
+    use std::sync::Arc;
+
+    use tamtam_wait::seam::thread;
+
+    use super::*;
+    use crate::models::model;
+
+    enum Item {
+        Number(u32),
+        Left(Things<Item>),
+    }
+
+    fn numbers(things: Things<Item>, to: &mut Vec<u32>) {
+        for item in things {
+            match item {
+                Item::Number(number) => to.push(number),
+                Item::Left(left) => numbers(left, to),
+            }
+        }
+    }
+
+    /// What is put back comes before what is pushed meanwhile, and nothing is lost.
+    #[test]
+    fn loom_what_is_put_back_comes_first() {
+        model(3, || {
+            let stack = Arc::new(Urgent::new());
+            stack.push(Item::Number(1));
+            stack.push(Item::Number(2));
+            let other = {
+                let stack = Arc::clone(&stack);
+                thread::spawn(move || {
+                    stack.push(Item::Number(3));
+                    stack.push(Item::Number(4));
+                })
+            };
+            let mut things = stack.take_all();
+            assert!(matches!(things.next(), Some(Item::Number(1))));
+            stack.put_back(things, Item::Left);
+            other.join().unwrap();
+            let mut all = Vec::new();
+            numbers(stack.take_all(), &mut all);
+            assert_eq!(all, [2, 3, 4]);
+        });
+    }
+}

@@ -12,7 +12,7 @@ use tamtam_wait::seam::thread;
 use super::stand_in::LeftForWait;
 use super::{IdleWait, Role, Shared, Stealer, ThreadRound};
 use crate::models::model;
-use crate::task::{Due, Task};
+use crate::task::{Due, Home, Task};
 
 /// Counts its turns. Not by loom's counts: they would add to what threads know of each other.
 struct Turns(AtomicU32);
@@ -230,4 +230,26 @@ fn loom_a_pool_of_one_thread_is_idle_when_all_is_done() {
 #[test]
 fn loom_a_pool_of_two_threads_is_idle_when_all_is_done() {
     wait_until_idle(1, 2);
+}
+
+/// An actor goes on, since there is room for what it has sent, while the pool ends that waits for that: it has its turn.
+#[test]
+fn loom_a_pool_that_ends_waits_for_an_actor_that_is_muted() {
+    model(2, || {
+        let (shared, turns) = pool(1);
+        shared.waits_for_muted.store(true, Ordering::SeqCst);
+        shared.note_muted();
+        let worker = start(&shared, 0);
+        let other = {
+            let (shared, turns) = (Arc::clone(&shared), Arc::clone(&turns));
+            thread::spawn(move || {
+                shared.bring(task(&turns));
+                shared.note_unmuted();
+            })
+        };
+        end(&shared);
+        worker.join().unwrap();
+        assert_eq!(shared.desks.at(0).turns(), 1);
+        other.join().unwrap();
+    });
 }
