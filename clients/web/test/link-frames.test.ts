@@ -48,6 +48,7 @@ const said: { readonly [name: string]: Frame } = {
     "failed-11": { kind: "failed", number: 5, failure: { why: "exited", code: -1 } },
     "failed-12": { kind: "failed", number: 5, failure: { why: "killed", code: 9 } },
     "failed-13": { kind: "failed", number: 5, failure: { why: "refused", text } },
+    "failed-14": { kind: "failed", number: 5, failure: { why: "killed", code: 0 } },
     "ended-1": { kind: "ended", number: 5, end: { why: "stopped" } },
     "ended-2": { kind: "ended", number: 5, end: { why: "no addresses" } },
     "ended-3": { kind: "ended", number: 5, end: { why: "home ended" } },
@@ -57,6 +58,7 @@ const said: { readonly [name: string]: Frame } = {
     "ended-7": { kind: "ended", number: 5, end: { why: "link lost", text } },
     "ended-8": { kind: "ended", number: 5, end: { why: "exited", code: 3 } },
     "ended-9": { kind: "ended", number: 5, end: { why: "killed", code: 11 } },
+    "ended-10": { kind: "ended", number: 5, end: { why: "killed", code: 0 } },
 };
 
 test("each golden frame is read, and written with the same bytes", () => {

@@ -36,3 +36,10 @@ test("integers of 64 bits side by side are no JSON", async () => {
     const calls = new Calls({ sendText: () => assert.fail("nothing is sent"), endedBy: () => undefined });
     await assert.rejects(calls.call("method", [new BigUint64Array(1)], {}), isRefused);
 });
+
+test("a function in a message is refused, and not left out of it", () => {
+    const isRefused = (error: unknown): boolean =>
+        error instanceof LinkError && error.code === "not-encodable" && error.message.includes("Watch") && error.message.includes("link.export");
+    assert.throws(() => written({ Watch: (): void => {} }), isRefused);
+    assert.deepEqual(written({ Watch: undefined, Add: 1 }), { Add: 1 });
+});

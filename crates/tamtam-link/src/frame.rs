@@ -623,8 +623,8 @@ mod tests {
             FarFailure::Other(Fate::Unknown, text()),
             FarFailure::ProcessEnded(ProcessEnd::Exited(-1)),
             FarFailure::ProcessEnded(ProcessEnd::Killed(9)),
-            FarFailure::ProcessEnded(ProcessEnd::Unknown),
             FarFailure::Refused(text()),
+            FarFailure::ProcessEnded(ProcessEnd::Unknown),
         ];
         all.extend(failures.map(|failure| Frame::Failed(5, failure)));
         let ends = [

@@ -39,7 +39,7 @@ export function describeEnd(end: End): string {
         case "exited":
             return `its process has exited with code ${end.code}`;
         case "killed":
-            return `its process was killed by signal ${end.code}`;
+            return end.code === 0 ? "how its process has ended is not known" : `its process was killed by signal ${end.code}`;
         default:
             return end.why === "stopped" ? "it was stopped" : end.why === "no addresses" ? "it had no addresses left" : "its home has ended";
     }

@@ -45,6 +45,8 @@ export function writeValue(value: unknown, written: Written): Uint8Array {
  * none that JSON has, and fail there.
  */
 export function listed(this: unknown, key: string, part: unknown): unknown {
+    // JSON would leave it out, and the actor would get a message without it.
+    if (typeof part === "function") throw new TypeError(`what stands at ${JSON.stringify(key)} is a function: an actor of the page is made by link.export(handler)`);
     if (typeof part !== "object" || part === null) return part;
     // Node's buffers have written themselves as something else by now.
     const given = (this as { readonly [key: string]: unknown })[key];
