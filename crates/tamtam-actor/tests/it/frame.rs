@@ -467,9 +467,9 @@ fn answers_keep_to_the_budget_of_a_pump_and_to_their_order() {
         frame.pump(Budget::messages(1));
         pool.wait_idle().unwrap();
         frame.pump(Budget::messages(10));
-        // What is left goes with the actor.
+        // What is left was there before the frame's end: it comes before that.
         drop(frame);
-        assert_eq!(got.borrow().len(), 210);
+        assert_eq!(got.borrow().len(), 300);
     });
 }
 
