@@ -660,29 +660,6 @@ impl Core {
     pub(crate) fn is_over(&self) -> bool {
         self.is_over.load(Ordering::SeqCst)
     }
-
-    /// How the root of this side has ended.
-    pub(crate) fn own_root_end(&self) -> Option<EndReason> {
-        self.lock().own_root_end.clone().map(FarEnd::heard)
-    }
-
-    /// Whether the root was told to end, if what goes to it is kept.
-    pub(crate) fn is_root_told_to_end(&self) -> bool {
-        self.lock()
-            .log
-            .as_ref()
-            .is_some_and(RootLog::is_told_to_end)
-    }
-
-    /// Why the root would end at once in another process, if what goes to it is kept and it would.
-    pub(crate) fn root_end_at_once(&self) -> Option<EndReason> {
-        self.lock().log.as_ref()?.end_at_once()
-    }
-
-    /// How the root has ended, if what goes to it is kept.
-    pub(crate) fn root_end(&self) -> Option<EndReason> {
-        self.lock().root_end.clone().map(FarEnd::heard)
-    }
 }
 
 impl ReadAnswers for Core {
