@@ -133,7 +133,7 @@ impl fmt::Debug for Caller {
 
 /// A check that lets those pass who send this token as `Authorization: Bearer TOKEN`.
 ///
-/// How long it takes says nothing of where a wrong token differs. An empty token lets nobody pass: it is that of a variable that was not
+/// How long it takes says nothing of where a wrong token differs. An empty token lets no caller pass: it is that of a variable that was not
 /// set.
 ///
 /// # Examples
@@ -147,7 +147,7 @@ impl fmt::Debug for Caller {
 pub fn bearer(token: impl Into<String>) -> impl Fn(&Caller) -> Result<(), Fault> + Send + Sync {
     let token = token.into();
     if token.is_empty() {
-        tracing::error!("the token that is asked for is empty: nobody may call");
+        tracing::error!("the token that is asked for is empty: no caller may");
     }
     move |caller| match caller.bearer() {
         Some(_) if token.is_empty() => Err(Fault::unauthenticated("no token is right here")),
@@ -174,7 +174,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn an_empty_token_lets_nobody_pass() {
+    fn an_empty_token_lets_no_caller_pass() {
         let mut caller = Caller::new(Protocol::Rest, None);
         for (token, sent, passes) in [
             ("t", "t", true),

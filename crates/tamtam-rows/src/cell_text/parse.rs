@@ -1,5 +1,7 @@
 //! Reading a value out of its text, as CSV and JSON have it.
 
+use std::str::FromStr;
+
 use base64::Engine;
 use base64::alphabet::STANDARD as ALPHABET;
 use base64::engine::{DecodePaddingMode, GeneralPurpose, GeneralPurposeConfig};
@@ -79,29 +81,12 @@ pub(crate) fn truth(text: &[u8]) -> Option<bool> {
     }
 }
 
-/// A float of either width.
-pub(crate) trait Real: std::str::FromStr + Copy {
-    fn is_infinite(self) -> bool;
-}
-
-macro_rules! reals {
-    ($($type:ty),*) => {$(
-        impl Real for $type {
-            #[inline]
-            fn is_infinite(self) -> bool {
-                self.is_infinite()
-            }
-        }
-    )*};
-}
-reals! { f32, f64 }
-
 /// A float, as Rust reads it: correctly rounded, with an exponent or without, `inf`, `NaN`. A number that is beyond its range
 /// is none.
 #[inline]
-pub(crate) fn real<T: Real>(text: &str) -> Option<T> {
+pub(crate) fn real<T: FromStr + Copy + Into<f64>>(text: &str) -> Option<T> {
     let value: T = text.parse().ok()?;
-    let is_beyond = value.is_infinite() && text.bytes().any(|byte| byte.is_ascii_digit());
+    let is_beyond = value.into().is_infinite() && text.bytes().any(|byte| byte.is_ascii_digit());
     (!is_beyond).then_some(value)
 }
 

@@ -142,7 +142,7 @@ const FACTOR: u64 = 0x9e37_79b9_7f4a_7c15;
 
 /// How many places of a table are looked at in vain for each value, on average, before it is given up: of values that were not
 /// chosen to meet there, less than one is.
-const PATIENCE: usize = 16;
+const VAIN_LOOKS_A_VALUE: usize = 16;
 
 /// By a table of places that a multiplication leads to, in the order in which values come. `None` if more than `most` differ, or
 /// so many lead to the same places that it would take long.
@@ -156,7 +156,7 @@ fn by_hash<W: Word>(offsets: &[W], most: usize) -> Option<Found> {
     let mut table = vec![(first, 0_u16); last + 1];
     let mut entries: Vec<W> = vec![first];
     let mut codes = vec![0_u16; offsets.len()];
-    let mut patience = offsets.len() * PATIENCE;
+    let mut patience = offsets.len() * VAIN_LOOKS_A_VALUE;
     for (code, &value) in codes.iter_mut().zip(offsets) {
         let hash = value.get().wrapping_mul(FACTOR) >> (64 - bits);
         let mut place = hash as usize;
