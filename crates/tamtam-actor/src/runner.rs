@@ -134,7 +134,8 @@ impl<A: Actor> ActorRunner<A> {
         };
         // What was to be gone on with goes with an instance that was replaced.
         while rest.cell.goes_on() {
-            if !rest.things.is_empty()
+            if self.limits.counts_answers
+                && !rest.things.is_empty()
                 && (*handled >= plan.most || self.is_time_over(*handled, plan))
             {
                 self.doing = Doing::Messages;

@@ -122,6 +122,8 @@ impl Home for SteppedStage {
     fn turn_limits(&self) -> TurnLimits {
         TurnLimits {
             messages: 1,
+            // A step is not to depend on a clock.
+            counts_answers: false,
             ..TurnLimits::USUAL
         }
     }

@@ -283,6 +283,7 @@ impl PoolBuilder {
         self.limits = TurnLimits {
             messages: messages.max(1),
             micros: u32::try_from(time.as_micros()).unwrap_or(u32::MAX),
+            ..TurnLimits::USUAL
         };
         self
     }

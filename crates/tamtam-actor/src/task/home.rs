@@ -15,6 +15,8 @@ pub(crate) struct TurnLimits {
     pub(crate) messages: u32,
     /// When a message ends so many microseconds after the first one of the turn has, others get their turn.
     pub(crate) micros: u32,
+    /// What comes before messages is held to both. Else a turn has all of it, and then messages.
+    pub(crate) counts_answers: bool,
 }
 
 impl TurnLimits {
@@ -22,6 +24,7 @@ impl TurnLimits {
         messages: 256,
         // A model has to go the same way each time, however slow the machine is.
         micros: if cfg!(tamtam_loom) { u32::MAX } else { 50 },
+        counts_answers: true,
     };
 }
 

@@ -373,6 +373,7 @@ fn an_actor_that_lives_by_what_it_awaits_ends_with_its_home() {
         drop(pool.spawn(Awaits(sender)));
         pool.wait_idle().unwrap();
         drop(pool);
+        assert_eq!(said.try_recv(), Ok("stopped"));
         assert_eq!(said.try_recv(), Ok("dropped"));
     });
 }
