@@ -371,7 +371,7 @@ mod tests {
             ),
             (
                 r#"{"jsonrpc":"2.0","method":"m","id":[7]}"#,
-                "null: the id is a text, a number or null".to_owned(),
+                "null: the id is a text, a number of at most 64 bits or null".to_owned(),
             ),
             ("null", "null: a request is an object".to_owned()),
             (r#""m""#, "null: a request is an object".to_owned()),
