@@ -25,7 +25,7 @@
 // | 3 | mailbox, time | queues and their policies; clock, wheel and timers |
 // | 2 | observe | records, snapshots, what is told |
 // | 1 | ended, waits | how actors end; who waits for whom, also through other processes |
-// | 0 | id, memory, wire | the number and the name of an actor; slabs; values as bytes |
+// | 0 | id, memory, wire | the number and the name of an actor; slabs, and lists that forget; values as bytes |
 
 mod actor;
 mod address;

@@ -16,6 +16,7 @@ use crate::address::Address;
 use crate::cell::{AnyActor, System};
 use crate::context::{Context, Here};
 use crate::error::AskError;
+use crate::memory::swept::SweptList;
 use crate::reply::Reply;
 use crate::spawner::Spawner;
 use crate::task::{Home, Task, ThreadWait, TurnLimits};
@@ -59,8 +60,8 @@ pub struct Stepper {
     choice: RefCell<Choice>,
     /// What was chosen so far, of how many.
     path: RefCell<Vec<(usize, usize)>>,
-    /// Those who live here, and some who have ended.
-    residents: RefCell<Residents>,
+    /// The actors to be stopped with the stepper, and some that have ended.
+    residents: RefCell<SweptList<Weak<dyn AnyActor>>>,
     steps: Cell<usize>,
     thread: PhantomData<*const ()>,
 }
@@ -85,30 +86,9 @@ struct SteppedTasks {
     closed: bool,
 }
 
-/// The actors of a stepper, to be stopped with it.
-#[derive(Default)]
-struct Residents {
-    all: Vec<Weak<dyn AnyActor>>,
-    /// When there are more, those that have ended are forgotten.
-    most: usize,
-}
-
-/// So many residents are kept before those are forgotten that have ended.
-const UNSEARCHED: usize = 64;
-
-impl Residents {
-    fn add(&mut self, actor: &Arc<dyn AnyActor>) {
-        if self.all.len() >= self.most {
-            let lives = |actor: &Weak<dyn AnyActor>| {
-                actor
-                    .upgrade()
-                    .is_some_and(|actor| !actor.life().has_ended())
-            };
-            self.all.retain(lives);
-            self.most = UNSEARCHED.max(2 * self.all.len());
-        }
-        self.all.push(Arc::downgrade(actor));
-    }
+/// The actor, unless it has ended.
+fn living(actor: &Weak<dyn AnyActor>) -> Option<Arc<dyn AnyActor>> {
+    actor.upgrade().filter(|actor| !actor.life().has_ended())
 }
 
 impl SteppedStage {
@@ -191,7 +171,7 @@ impl Stepper {
             }),
             choice: RefCell::new(choice),
             path: RefCell::new(Vec::new()),
-            residents: RefCell::default(),
+            residents: RefCell::new(SweptList::new()),
             steps: Cell::new(0),
             thread: PhantomData,
         }
@@ -395,7 +375,10 @@ impl Stepper {
     }
 
     fn settle<M: Send + 'static>(&self, address: Address<M>) -> Address<M> {
-        self.residents.borrow_mut().add(&address.place());
+        let resident = Arc::downgrade(&address.place());
+        let mut residents = self.residents.borrow_mut();
+        residents.add(resident, |resident| living(resident).is_some());
+        drop(residents);
         address
     }
 
@@ -448,12 +431,9 @@ impl Choice {
 impl Drop for Stepper {
     fn drop(&mut self) {
         // By itself, and not by an address: it may have none, and live by a future that it awaits.
-        for resident in self.residents.take().all {
-            if let Some(resident) = resident.upgrade()
-                && !resident.life().has_ended()
-            {
-                resident.send(System::Stop);
-            }
+        let residents = self.residents.borrow_mut().take_all();
+        for resident in residents.iter().filter_map(living) {
+            resident.send(System::Stop);
         }
         // Each of them has its last turn, and what their ends lead to.
         loop {

@@ -10,6 +10,7 @@ use std::sync::{Arc, Mutex, PoisonError, Weak};
 use super::{AtWork, System};
 use crate::error::AskError;
 use crate::id::ActorId;
+use crate::memory::swept::SweptList;
 
 type News = Box<dyn FnOnce(AskError) + Send>;
 
@@ -34,23 +35,14 @@ impl Drop for Owed {
 /// What an actor owes: kept by its mailbox, which delivers it though the panic does not come to its end.
 type OwedBy = (ActorId, Weak<Owed>);
 
-/// So many are noted before those are forgotten that were delivered.
-const UNSEARCHED: usize = 16;
-
 thread_local! {
     /// What the actors owe that are at work on this thread.
-    static OWED: RefCell<Vec<OwedBy>> = const { RefCell::new(Vec::new()) };
+    static OWED: RefCell<SweptList<OwedBy>> = const { RefCell::new(SweptList::new()) };
 }
 
-/// Notes one more. An actor that catches its own panics may go on for ever: so there are at most as many again as are not delivered.
-fn note(all: &mut Vec<OwedBy>, new: OwedBy) {
-    if all.len() >= UNSEARCHED && all.len() == all.capacity() {
-        all.retain(|(_, owed)| owed.strong_count() != 0);
-        let most = UNSEARCHED.max(2 * all.len());
-        all.shrink_to(most);
-        all.reserve_exact(most - all.len());
-    }
-    all.push(new);
+/// Notes one more. An actor that catches its own panics may go on for ever: so what was delivered is forgotten.
+fn note(all: &mut SweptList<OwedBy>, new: OwedBy) {
+    all.add(new, |(_, owed)| owed.strong_count() != 0);
 }
 
 /// A reply is dropped while this thread panics.
@@ -75,15 +67,7 @@ pub(crate) fn owe<'a>(news: impl FnOnce(AskError) + 'a) {
 /// The panic of an actor has come to its end: what it owes is delivered.
 #[cold]
 pub(crate) fn settle(actor: ActorId, why: Option<AskError>) {
-    let own = OWED.try_with(|all| {
-        let mut all = all.borrow_mut();
-        let (own, others) = core::mem::take(&mut *all)
-            .into_iter()
-            .partition(|(owes, _)| *owes == actor);
-        *all = others;
-        let own: Vec<OwedBy> = own;
-        own
-    });
+    let own = OWED.try_with(|all| all.borrow_mut().take_out(|(owes, _)| *owes == actor));
     let why = why.unwrap_or(AskError::Unanswered);
     for (_, owed) in own.into_iter().flatten() {
         if let Some(owed) = owed.upgrade() {
@@ -98,7 +82,7 @@ mod tests {
 
     #[test]
     fn what_was_delivered_is_forgotten_and_the_rest_is_kept() {
-        let mut all = Vec::new();
+        let mut all = SweptList::new();
         let (actor, other) = (ActorId::next(), ActorId::next());
         let mut kept = Vec::new();
         for number in 0..10_000 {

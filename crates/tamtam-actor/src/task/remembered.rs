@@ -5,29 +5,23 @@ use std::sync::Weak;
 use tamtam_wait::seam::Mutex;
 
 use super::AtClose;
+use crate::memory::swept::SweptList;
 
 /// The watched actors of a home, to be called when it has closed.
-///
-/// Those that have ended are forgotten when there are twice as many as after the last time.
 pub(crate) struct Remembered {
     inner: Mutex<RememberedActors>,
 }
 
 struct RememberedActors {
-    places: Vec<Weak<dyn AtClose>>,
-    /// When there are more, those that have ended are looked for.
-    most: usize,
+    places: SweptList<Weak<dyn AtClose>>,
     has_closed: bool,
 }
-
-const SEARCHED_FROM: usize = 64;
 
 impl Remembered {
     pub(crate) fn new() -> Self {
         Remembered {
             inner: Mutex::new(RememberedActors {
-                places: Vec::new(),
-                most: SEARCHED_FROM,
+                places: SweptList::new(),
                 has_closed: false,
             }),
         }
@@ -40,13 +34,9 @@ impl Remembered {
             call(&place);
             return;
         }
-        inner.places.push(place);
-        if inner.places.len() > inner.most {
-            inner.places.retain(|place| Weak::strong_count(place) != 0);
-            inner.most = SEARCHED_FROM.max(2 * inner.places.len());
-            let most = inner.most;
-            inner.places.shrink_to(most);
-        }
+        inner
+            .places
+            .add(place, |place| Weak::strong_count(place) != 0);
     }
 
     /// The home has closed: an actor that gets a turn now is abandoned, and one that is in a turn ends with it. How many of them had kept
@@ -55,7 +45,7 @@ impl Remembered {
         let places = {
             let mut inner = self.inner.lock();
             inner.has_closed = true;
-            core::mem::take(&mut inner.places)
+            inner.places.take_all()
         };
         places.iter().filter(|place| call(place)).count()
     }
@@ -70,6 +60,7 @@ mod tests {
     use std::sync::Arc;
 
     use super::*;
+    use crate::memory::swept::SEARCHED_FROM;
 
     struct Actor;
 
