@@ -323,9 +323,7 @@ impl Pause {
             key,
         }
     }
-}
 
-impl Pause {
     /// Whether it ends without a thread that moves the time.
     pub(crate) fn is_by_system(&self) -> bool {
         self.time.is_system()

@@ -58,7 +58,7 @@ struct SettledActor<A: Actor> {
     /// What a drain is to see handled ends with this message: those who send faster than it is handled would keep the
     /// line for ever.
     last_to_drain: Option<Mark>,
-    /// And where messages are counted, after so many.
+    /// The same where messages are counted: how many are left to handle until then.
     left_to_drain: PlainCell<u64>,
     /// So often it was begun again in a row, and has handled nothing.
     in_vain: u32,

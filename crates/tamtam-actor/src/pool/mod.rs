@@ -329,7 +329,7 @@ impl PoolBuilder {
     ///
     /// # Errors
     ///
-    /// If the system does not start so many threads, or they are more than there may be, or if the name contains a zero byte.
+    /// If the system does not start all these threads, or they are more than there may be, or if the name contains a zero byte.
     pub fn build(self) -> io::Result<Pool> {
         if self.name.contains('\0') {
             let why = "the name of a thread may not contain a zero byte";

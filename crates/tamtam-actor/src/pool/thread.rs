@@ -54,7 +54,7 @@ use stand_in::PoolThreads;
 /// that is more.
 const STAND_INS: usize = if cfg!(tamtam_loom) { 0 } else { 256 };
 const STAND_INS_OF_EACH: usize = if cfg!(tamtam_loom) { 0 } else { 16 };
-/// So many threads a pool may have, and so many may stand in for them: far more than systems start.
+/// The limit of a pool's threads, and of those that may stand in for them: far more than systems start.
 pub(super) const MOST_THREADS: usize = 1 << 16;
 
 /// What all threads of a pool have in common.
