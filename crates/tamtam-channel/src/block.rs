@@ -28,7 +28,12 @@ pub(crate) const fn cells_of<C>(least: usize, most: usize) -> usize {
     if cfg!(tamtam_loom) {
         return 2;
     }
-    let fit = BLOCK_BYTES / stride_of::<C>();
+    how_many(BLOCK_BYTES, stride_of::<C>(), least, most)
+}
+
+/// How many things of a size fit, within bounds.
+const fn how_many(bytes: usize, of_each: usize, least: usize, most: usize) -> usize {
+    let fit = bytes / of_each;
     if fit < least {
         least
     } else if fit > most {
@@ -59,6 +64,11 @@ impl<H: Header> Block<H> {
 
     /// From cell to cell, in bytes.
     pub(crate) const STRIDE: usize = stride_of::<H::Cell>();
+
+    /// How many blocks' cells take so many bytes, within bounds.
+    pub(crate) const fn blocks_in(bytes: usize, least: usize, most: usize) -> usize {
+        how_many(bytes, Self::CELLS * Self::STRIDE, least, most)
+    }
 
     const LAYOUT: (Layout, usize) = {
         let Some(bytes) = Self::CELLS.checked_mul(Self::STRIDE) else {

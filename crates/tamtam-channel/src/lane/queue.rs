@@ -56,16 +56,7 @@ impl<T> Header for LaneLink<T> {
 
 impl<T> LaneBlock<T> {
     /// How many blocks are kept. One of any size: with it the two sides go on without an allocation.
-    const SPARES: usize = {
-        let fit = SPARE_BYTES / (Self::CELLS * Self::STRIDE);
-        if fit == 0 {
-            1
-        } else if fit > SPARE_PLACES {
-            SPARE_PLACES
-        } else {
-            fit
-        }
-    };
+    const SPARES: usize = Self::blocks_in(SPARE_BYTES, 1, SPARE_PLACES);
 }
 
 /// Where one side of a lane stands. Kept by that side alone.

@@ -41,6 +41,8 @@ const FIRST_GENERATION: u32 = if cfg!(tamtam_near_wrap) { u32::MAX } else { 1 };
 
 /// No more than this is kept in spare blocks.
 const SPARE_BYTES: usize = 8192;
+/// Places for spare blocks.
+const SPARE_PLACES: usize = 4;
 
 struct ListCell<T> {
     stamp: AtomicU32,
@@ -82,10 +84,7 @@ impl<T> Header for ListLink<T> {
 }
 
 impl<T> ListBlock<T> {
-    const SPARES: usize = {
-        let fit = SPARE_BYTES / (Self::CELLS * Self::STRIDE);
-        if fit > 4 { 4 } else { fit }
-    };
+    const SPARES: usize = Self::blocks_in(SPARE_BYTES, 0, SPARE_PLACES);
 
     /// # Safety
     ///
@@ -148,7 +147,7 @@ pub(crate) struct BlockList<T> {
     /// The first block, for the first receiver.
     first: AtomicPtr<ListBlock<T>>,
     /// Blocks to use again. Put in by the receiver that holds the lock, taken by swaps.
-    spares: [AtomicPtr<ListBlock<T>>; 4],
+    spares: [AtomicPtr<ListBlock<T>>; SPARE_PLACES],
 }
 
 // SAFETY: messages move through the list from one thread to another; a claimed cell belongs to one
