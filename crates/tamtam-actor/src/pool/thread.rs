@@ -17,7 +17,7 @@ use std::sync::{Arc, Weak};
 use std::time::Instant;
 
 use tamtam_wait::seam::atomic::{self, AtomicBool, AtomicUsize, Ordering};
-use tamtam_wait::seam::{CacheAligned, Mutex};
+use tamtam_wait::seam::{self, CacheAligned, Mutex};
 use tamtam_wait::{Wait, WaitList};
 
 use super::blocking::{BlockingHome, BlockingThreads, is_inside};
@@ -356,6 +356,7 @@ impl Shared {
 
     /// Whether the threads stay for an actor that will go on when there is room for what it has sent.
     fn awaits_muted(&self) -> bool {
+        seam::model_fence();
         self.waits_for_muted.load(Ordering::SeqCst) && self.muted.load(Ordering::SeqCst) != 0
     }
 
@@ -421,7 +422,9 @@ impl Home for Shared {
     }
 
     fn note_unmuted(&self) {
-        if self.muted.fetch_sub(1, Ordering::SeqCst) == 1 && self.ending.load(Ordering::SeqCst) {
+        let was_last = self.muted.fetch_sub(1, Ordering::SeqCst) == 1;
+        seam::model_fence();
+        if was_last && self.ending.load(Ordering::SeqCst) {
             // A thread may wait for just this.
             self.idle.notify_all();
         }
