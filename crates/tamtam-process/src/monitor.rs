@@ -28,6 +28,7 @@ use crate::courier::{self, Courier};
 use crate::error::SpawnError;
 use crate::launcher::{gone, launch};
 use crate::lock::lock;
+use crate::next_life;
 use crate::origin;
 use crate::pause::Pause;
 use crate::progress::Watched;
@@ -436,12 +437,8 @@ impl Monitor {
 
     /// It is over while there is no process.
     fn end_without_process(&self, why: EndReason) {
-        let death = Death {
-            done: 0,
-            begun: 0,
-            why: why.clone(),
-        };
-        self.link.end_for_good(death, &why);
+        self.link
+            .end_for_good(next_life::unbegun(why.clone()), &why);
     }
 
     /// The life of one process; the next one, if there is one.
@@ -535,17 +532,10 @@ impl Monitor {
                     self.shared.begin(child);
                     return Some((incarnation, inbound));
                 }
-                Err(failed) => {
-                    let death = Death {
-                        done: 0,
-                        begun: 0,
-                        why: failed.reason(),
-                    };
-                    match self.decide(death)? {
-                        Next::After(again, longer) => (inbound, pause) = (again, longer),
-                        Next::WhenTold(..) => unreachable!("no supervisor decides here"),
-                    }
-                }
+                Err(failed) => match self.decide(next_life::unbegun(failed.reason()))? {
+                    Next::After(again, longer) => (inbound, pause) = (again, longer),
+                    Next::WhenTold(..) => unreachable!("no supervisor decides here"),
+                },
             }
         }
     }
@@ -576,12 +566,13 @@ impl Monitor {
     fn decide(&self, death: Death) -> Option<Next> {
         let why = death.why.clone();
         let decided = match &self.decides {
-            Decides::Own(policy) if self.may_begin_again(policy, &why) => {
-                policy.decide(why.clone()).map(Some)
+            Decides::Own(policy) => {
+                next_life::decide(&self.link, policy, &why, Instant::now()).map(Some)
             }
-            Decides::Own(_) => Err(why.clone()),
             Decides::Supervisor(control) if control.is_to_stop() => Err(EndReason::Stopped),
-            Decides::Supervisor(control) if has_failed(&why) || control.is_pausing() => Ok(None),
+            Decides::Supervisor(control) if next_life::has_failed(&why) || control.is_pausing() => {
+                Ok(None)
+            }
             Decides::Supervisor(_) => Err(why.clone()),
         };
         match decided {
@@ -592,12 +583,6 @@ impl Monitor {
                 None
             }
         }
-    }
-
-    /// Whether that policy is to decide about another process, after one that has ended so.
-    fn may_begin_again(&self, policy: &RestartPolicy, why: &EndReason) -> bool {
-        let has_stopped_itself = || *why == EndReason::Stopped && !self.link.is_root_told_to_end();
-        has_failed(why) || (policy.restarts_after_stop() && has_stopped_itself())
     }
 
     /// Waits for the end of a process that says no more.
@@ -617,12 +602,4 @@ impl Monitor {
         child.kill();
         child.reap()
     }
-}
-
-/// Whether another process may take the place of one that has ended so.
-fn has_failed(why: &EndReason) -> bool {
-    matches!(
-        why,
-        EndReason::Panicked(_) | EndReason::GaveUp { .. } | EndReason::ProcessEnded(_)
-    )
 }

@@ -7,7 +7,7 @@
 use std::fmt;
 use std::marker::PhantomData;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
+use std::sync::{Arc, Mutex, Weak};
 
 use tamtam_actor::link::RestartPolicy;
 use tamtam_actor::{
@@ -16,6 +16,8 @@ use tamtam_actor::{
 use tamtam_link::carrier::Way;
 use tamtam_link::{Death, Inbound, Link};
 
+use crate::lock::lock;
+use crate::next_life;
 use crate::remote::Remote;
 
 /// The signal of a kill.
@@ -195,10 +197,6 @@ pub(crate) fn spawn<A: Remote + Send>(
     (link.root(), process)
 }
 
-fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
-    mutex.lock().unwrap_or_else(PoisonError::into_inner)
-}
-
 impl<A: Remote + Send> Processes<A> {
     /// The driver looks in a later step.
     fn ring(&self) {
@@ -215,11 +213,7 @@ impl<A: Remote + Send> Processes<A> {
         };
         // None is made that would end at once.
         if let Some(why) = self.link.root_end_at_once() {
-            let death = Death {
-                done: 0,
-                begun: 0,
-                why: why.clone(),
-            };
+            let death = next_life::unbegun(why.clone());
             return self.link.end_for_good(death, &why);
         }
         let config = self.config.clone();
@@ -373,18 +367,7 @@ impl<A: Remote + Send> Processes<A> {
             Some(reason) => reason,
             None => EndReason::ProcessEnded(end),
         };
-        let has_failed = matches!(
-            why,
-            EndReason::Panicked(_) | EndReason::GaveUp { .. } | EndReason::ProcessEnded(_)
-        );
-        let has_stopped_itself = || why == EndReason::Stopped && !self.link.is_root_told_to_end();
-        let may_begin_again =
-            has_failed || (self.policy.restarts_after_stop() && has_stopped_itself());
-        let decided = if may_begin_again {
-            self.policy.decide_at(why.clone(), self.time.now())
-        } else {
-            Err(why.clone())
-        };
+        let decided = next_life::decide(&self.link, &self.policy, &why, self.time.now());
         let death = Death { done, begun, why };
         match decided {
             Err(reason) => self.link.end_for_good(death, &reason),

@@ -704,21 +704,12 @@ impl RestartPolicy {
         self.0.restarts_after_stop()
     }
 
-    /// One has ended for this reason: the pause before the next.
+    /// One has ended for this reason, at this time: the pause before the next.
     ///
     /// # Errors
     ///
     /// There is no next one, for this reason.
-    pub fn decide(&self, why: EndReason) -> Result<Duration, EndReason> {
-        self.decide_at(why, Instant::now())
-    }
-
-    /// As [`decide`](RestartPolicy::decide), at this time.
-    ///
-    /// # Errors
-    ///
-    /// There is no next one, for this reason.
-    pub fn decide_at(&self, why: EndReason, now: Instant) -> Result<Duration, EndReason> {
+    pub fn decide(&self, why: EndReason, now: Instant) -> Result<Duration, EndReason> {
         match self.0.decide(why.clone(), now) {
             Decision::Again(pause) => Ok(pause),
             Decision::End(why) => Err(why),
