@@ -26,11 +26,16 @@ pub(crate) fn begin_text() -> String {
 
 /// Has room for such an answer in what was begun without, since it may wait long for what is to be written.
 pub(crate) fn make_room(answer: &mut Vec<u8>) {
-    answer.reserve(room().saturating_sub(answer.len()));
+    answer.reserve(missing_room(answer.len()));
+}
+
+/// Bytes that such an answer takes behind so many that are written already.
+pub(crate) fn missing_room(written: usize) -> usize {
+    room().saturating_sub(written)
 }
 
 /// Bytes that the next answer has room for.
-pub(crate) fn room() -> usize {
+fn room() -> usize {
     let recent = RECENT.get();
     recent.saturating_add(recent / 8).min(MOST_BYTES)
 }

@@ -632,6 +632,15 @@ pub(crate) fn accepted_compression(head: &Head<'_>) -> CompressionKind {
     rest::compression(head.accept_encoding.text())
 }
 
+/// By what a body of so many bytes is compressed for this client.
+pub(crate) fn compression_for(shared: &Shared, head: &Head<'_>, bytes: usize) -> CompressionKind {
+    if bytes > shared.gateway.compression.0 {
+        accepted_compression(head)
+    } else {
+        CompressionKind::None
+    }
+}
+
 /// A body for this client: compressed if it is large and the client reads that.
 pub(crate) async fn made_ready(shared: &Shared, head: &Head<'_>, body: Vec<u8>) -> ReadyBody {
     let (plain_bytes, begun) = (body.len(), exchange::begin());
@@ -649,17 +658,15 @@ async fn compressed_for(
     head: &Head<'_>,
     body: Vec<u8>,
 ) -> (CompressionKind, Vec<u8>) {
-    let threshold_bytes = shared.gateway.compression.0;
-    if body.len() <= threshold_bytes {
-        return (CompressionKind::None, body);
-    }
-    let compression = Compression {
-        threshold_bytes,
-        ..Compression::new(accepted_compression(head))
-    };
-    match compression.kind {
+    match compression_for(shared, head, body.len()) {
         CompressionKind::None => (CompressionKind::None, body),
-        _ => compressed(compression, body).await,
+        kind => {
+            let compression = Compression {
+                threshold_bytes: shared.gateway.compression.0,
+                ..Compression::new(kind)
+            };
+            compressed(compression, body).await
+        }
     }
 }
 

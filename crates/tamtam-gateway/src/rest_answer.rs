@@ -14,8 +14,8 @@ use crate::exchange::{self, on_thread};
 use crate::gateway::Shared;
 use crate::head::{Head, text};
 use crate::http::{
-    LARGE_BYTES, ReadyBody, accepted_compression, answer, answer_of, made_ready, plain, put, set,
-    tell_status, vary,
+    LARGE_BYTES, ReadyBody, accepted_compression, answer, answer_of, compression_for, made_ready,
+    plain, put, set, tell_status, vary,
 };
 use crate::protocol::rest::{Accepted, Form, Picked, RowRange, pick};
 use crate::stream_answer::of_stream;
@@ -56,7 +56,7 @@ pub(crate) async fn respond(
             let (tag, bytes) = whole.tag(form).await?;
             // A client that has the whole table needs no part of it.
             if is_known(&tag, head) {
-                return Ok(not_modified(&tag, kind_of(shared, head, bytes)));
+                return Ok(not_modified(&tag, compression_for(shared, head, bytes)));
             }
             tag_of_whole = Some(tag);
         }
@@ -108,7 +108,7 @@ pub(crate) async fn respond(
         && content_range.is_none()
         && is_known(tag, head)
     {
-        return Ok(not_modified(tag, kind_of(shared, head, body.len())));
+        return Ok(not_modified(tag, compression_for(shared, head, body.len())));
     }
     let (mut response, kind) = answer(shared, head, form.content_type(), body).await;
     if is_get {
@@ -217,15 +217,6 @@ impl Whole {
                 Ok((tag_of(&body), body.len()))
             }
         }
-    }
-}
-
-/// By what an answer of so many bytes is compressed for this client.
-fn kind_of(shared: &Shared, head: &Head<'_>, bytes: usize) -> CompressionKind {
-    if bytes > shared.gateway.compression.0 {
-        accepted_compression(head)
-    } else {
-        CompressionKind::None
     }
 }
 

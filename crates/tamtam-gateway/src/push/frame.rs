@@ -56,10 +56,7 @@ pub(crate) fn event(run: &str, policy: Policy, due: &[Due], text: &mut String) {
     let begin = text.len();
     values(policy, due, text);
     // JSON that was written elsewhere may have line breaks between its parts. Each line of an event has a name of its own.
-    if text.as_bytes()[begin..]
-        .iter()
-        .any(|byte| matches!(byte, b'\n' | b'\r'))
-    {
+    if text[begin..].contains(['\n', '\r']) {
         let lines = text.split_off(begin);
         let mut lines = lines.split(['\n', '\r']);
         text.push_str(lines.next().unwrap_or_default());

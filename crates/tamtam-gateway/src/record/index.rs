@@ -395,7 +395,7 @@ impl Index {
     fn missing(&self, name: &str, found: Result<&Recorded, Missing>) -> Fault {
         match found {
             Err(Missing::Ambiguous) => {
-                let shown: String = name.chars().take(MOST_SHOWN).collect();
+                let shown = shown(name);
                 let reason = format!(
                     "{shown} was recorded at other paths than this one, with different answers"
                 );
@@ -406,7 +406,7 @@ impl Index {
     }
 
     fn never_asked(&self, name: &str) -> Fault {
-        let shown: String = name.chars().take(MOST_SHOWN).collect();
+        let shown = shown(name);
         let reason = match self.names.get(name) {
             None if self.names_not_given.contains(name) => {
                 format!("{shown} was recorded, and in no form that can be given again")
@@ -428,3 +428,8 @@ const NEVER_ASKED: &str = "Replay.NeverAsked";
 
 /// Characters of a name that are told back, at most.
 const MOST_SHOWN: usize = 120;
+
+/// A name as it is told back.
+fn shown(name: &str) -> String {
+    name.chars().take(MOST_SHOWN).collect()
+}

@@ -16,6 +16,11 @@ use hyper::HeaderMap;
 use hyper::header::{HeaderName, REFERER, USER_AGENT};
 use tamtam_amf::amf0::Numbering;
 
+/// How the sender of a request with these headers counts.
+pub(crate) fn numbering_of(headers: &HeaderMap) -> Numbering {
+    numbering(is_flash_player(headers))
+}
+
 /// How the sender of a request counts, which is Flash Player or not.
 pub(crate) fn numbering(from_flash_player: bool) -> Numbering {
     match from_flash_player {

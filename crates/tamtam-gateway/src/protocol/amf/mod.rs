@@ -44,7 +44,7 @@ pub(crate) async fn answer(
     headers: &HeaderMap,
     body: &[u8],
 ) -> Result<Vec<u8>, Fault> {
-    let numbering = flash::numbering(flash::is_flash_player(headers));
+    let numbering = flash::numbering_of(headers);
     let (version, calls, unknown) = read_packet(shared, body, numbering, &mut caller)?;
     let mut out = Vec::new();
     let classes = &shared.gateway.amf_classes;
@@ -99,7 +99,7 @@ pub(crate) async fn answer(
 
 /// Has room for an answer as long as those before, when it is there: its calls may have taken long.
 fn make_room(encoder: &mut Encoder<'_>) {
-    encoder.reserve(buffer::room().saturating_sub(encoder.bytes()));
+    encoder.reserve(buffer::missing_room(encoder.bytes()));
 }
 
 /// The version, the calls, and the name of a header that has to be understood and is not.

@@ -18,7 +18,7 @@ pub(crate) fn refusal(
     shared: &Shared,
     fault: &Fault,
 ) -> Option<Vec<u8>> {
-    let numbering = flash::numbering(flash::is_flash_player(headers));
+    let numbering = flash::numbering_of(headers);
     let (version, places) = places(begin, numbering, &shared.gateway)?;
     let mut out = Vec::new();
     let mut encoder = Encoder::new(&mut out, version);
