@@ -624,6 +624,7 @@ mod tests {
             FarFailure::ProcessEnded(ProcessEnd::Exited(-1)),
             FarFailure::ProcessEnded(ProcessEnd::Killed(9)),
             FarFailure::Refused(text()),
+            FarFailure::ProcessEnded(ProcessEnd::Hung),
             FarFailure::ProcessEnded(ProcessEnd::Unknown),
         ];
         all.extend(failures.map(|failure| Frame::Failed(5, failure)));
@@ -640,6 +641,7 @@ mod tests {
             FarEnd::LinkLost(text()),
             FarEnd::ProcessEnded(ProcessEnd::Exited(3)),
             FarEnd::ProcessEnded(ProcessEnd::Killed(11)),
+            FarEnd::ProcessEnded(ProcessEnd::Hung),
             FarEnd::ProcessEnded(ProcessEnd::Unknown),
         ];
         all.extend(ends.map(|end| Frame::Ended(5, end)));

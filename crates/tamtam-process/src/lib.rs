@@ -13,7 +13,7 @@
 // | 4 | collector, worker | what hears the reports of workers; a process that runs one actor |
 // | 3 | begin, line, reporter, retold | what a worker is told before its link begins; its end of the link, with its turns; what reports to the parent; events of workers told here |
 // | 2 | courier, figures, forwarded, reading | what writes; what workers say that they do; events on their way to the parent; what reads |
-// | 1 | carried, child, launcher, next_life, panics, pause, progress, remote, report, supervised | what carries a link's bytes; a process as it is ended and waited for; the thread that starts processes; whether there is a next one; panics of workers; the time without a process; how far a worker has got; the actor; what is said beside the link; what a supervisor wants |
+// | 1 | carried, child, hang_watch, launcher, next_life, panics, pause, progress, remote, report, supervised | what carries a link's bytes; a process as it is ended and waited for; what kills those that hang; the thread that starts processes; whether there is a next one; panics of workers; the time without a process; how far a worker has got; the actor; what is said beside the link; what a supervisor wants |
 // | 0 | carrier, descriptors, error, inherited, limits, lock, origin, rhythm, status, timed | what carries messages, as users are told; descriptors beside shared memory; why there is no process; descriptors that nothing has given to a process; what a process may do; locks; whether this is a worker; how often a thread looks whether it is needed; what the system says of a process; sockets with deadlines |
 
 #[cfg(target_os = "linux")]
@@ -36,6 +36,8 @@ mod error;
 mod figures;
 #[cfg(all(target_os = "linux", feature = "tracing"))]
 mod forwarded;
+#[cfg(target_os = "linux")]
+mod hang_watch;
 #[cfg(target_os = "linux")]
 mod inherited;
 #[cfg(target_os = "linux")]

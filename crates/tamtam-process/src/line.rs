@@ -57,6 +57,11 @@ impl AtHand<'_> {
         self.progress.begin(self.given + 1);
     }
 
+    /// No next message has begun.
+    fn begin_none(&self) {
+        self.progress.begin(self.given);
+    }
+
     /// The root is done with so many.
     fn done(&self, messages: u64) {
         self.progress.done(messages);
@@ -422,6 +427,10 @@ impl Line {
         at_hand.begin();
         let is_given = matches!(inbound.next_root(), Ok(true));
         at_hand.given += u64::from(is_given);
+        if !is_given {
+            // What cannot be read is no message that it is at.
+            at_hand.begin_none();
+        }
         if inbound.holds_any() {
             inbound.take_out(taken_out);
         }

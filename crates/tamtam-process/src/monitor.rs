@@ -7,11 +7,12 @@ use std::os::unix::net::UnixStream;
 #[cfg(feature = "tracing")]
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::process::{Command, Stdio};
-use std::sync::atomic::{AtomicU8, AtomicU32, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU8, AtomicU32, Ordering};
 use std::sync::{Arc, Mutex};
 use std::thread;
 use std::time::{Duration, Instant};
 
+use rustix::process::Signal;
 use tamtam_actor::link::RestartPolicy;
 #[cfg(feature = "top")]
 use tamtam_actor::observe::ProcessBelow;
@@ -26,6 +27,7 @@ use crate::child::{self, ChildProcess};
 use crate::collector;
 use crate::courier::{self, Courier};
 use crate::error::SpawnError;
+use crate::hang_watch::{self, At, HangWatch};
 use crate::launcher::{gone, launch};
 use crate::lock::lock;
 use crate::next_life;
@@ -51,6 +53,8 @@ pub(crate) struct Plan {
     pub(crate) program: Option<Command>,
     /// So long a process may take to begin.
     pub(crate) patience: Duration,
+    /// So long its actor may be at one message.
+    pub(crate) handles_within: Option<Duration>,
     pub(crate) begins_again: BeginsAgain,
     pub(crate) limit: Option<(usize, Overflow)>,
     /// So many descriptors that have come from it may be open here, of so many bytes, if that is not as usual.
@@ -79,6 +83,10 @@ pub(crate) struct Started {
 #[derive(Default)]
 pub(crate) struct Shared {
     child: Mutex<Option<ChildProcess>>,
+    /// How far it has got.
+    progress: Mutex<Option<Arc<Watched>>>,
+    /// It was killed, for it was at one message for too long.
+    is_hung: AtomicBool,
     /// A [`Presence`], as a number.
     presence: AtomicU8,
     /// How many processes there were.
@@ -128,15 +136,61 @@ impl Shared {
     }
 
     /// There is another one.
-    fn begin(&self, child: ChildProcess) {
-        *lock(&self.child) = Some(child);
+    fn begin(&self, child: ChildProcess, progress: &Arc<Watched>) {
+        let mut held = lock(&self.child);
+        *held = Some(child);
+        *lock(&self.progress) = Some(Arc::clone(progress));
+        self.is_hung.store(false, Ordering::Relaxed);
         self.set_presence(Presence::Beginning);
         self.begun.fetch_add(1, Ordering::Relaxed);
+    }
+
+    /// How the process has ended, which the system has told so.
+    fn end_of_process(&self, told: ProcessEnd) -> ProcessEnd {
+        match told {
+            ProcessEnd::Killed(signal)
+                if signal == Signal::KILL.as_raw() && self.is_hung.load(Ordering::Relaxed) =>
+            {
+                ProcessEnd::Hung
+            }
+            told => told,
+        }
     }
 
     pub(crate) fn restarts(&self) -> u32 {
         self.begun.load(Ordering::Relaxed).saturating_sub(1)
     }
+}
+
+impl hang_watch::Watched for Watchable {
+    fn at(&self) -> Option<At> {
+        // What it has begun last it may have begun, and found that it cannot be read; then it waits for the next.
+        if self.link.unconfirmed() == 0 {
+            return None;
+        }
+        let process = self.shared.begun.load(Ordering::Relaxed);
+        let (done, begun) = lock(&self.shared.progress).as_ref()?.read();
+        (begun > done).then_some(At {
+            process,
+            message: begun,
+        })
+    }
+
+    fn kill(&self, process: u32) {
+        let mut child = lock(&self.shared.child);
+        if let Some(child) = &mut *child
+            && self.shared.begun.load(Ordering::Relaxed) == process
+        {
+            self.shared.is_hung.store(true, Ordering::Relaxed);
+            child.kill();
+        }
+    }
+}
+
+/// A process as its hanging is watched for.
+struct Watchable {
+    link: Link,
+    shared: Arc<Shared>,
 }
 
 /// One process, of perhaps several that take each other's place.
@@ -146,7 +200,7 @@ struct Incarnation {
     deadline: Instant,
     /// Or why there is none.
     memory: Result<Memory, Arc<str>>,
-    progress: Watched,
+    progress: Arc<Watched>,
 }
 
 /// Starts processes that are all alike.
@@ -179,7 +233,9 @@ fn failed(doing: &'static str) -> impl FnOnce(io::Error) -> Failed {
 impl Recipe {
     fn start(&self) -> Result<(Incarnation, ChildProcess), Failed> {
         let (here, there) = UnixStream::pair().map_err(failed("there is no socket"))?;
-        let progress = Watched::new().map_err(failed("there is no memory to share"))?;
+        let progress = Watched::new()
+            .map(Arc::new)
+            .map_err(failed("there is no memory to share"))?;
         // Without it, all goes over the socket.
         let memory = tamtam_ipc::carrier(carried::MEMORY);
         let memory = memory.map_err(|error| Arc::from(error.to_string()));
@@ -269,7 +325,7 @@ pub(crate) fn start(plan: Plan) -> Result<Started, SpawnError> {
     let (first, decides) = match plan.begins_again {
         BeginsAgain::Own(restart) => {
             let (incarnation, child) = recipe.start().map_err(no_process)?;
-            shared.begin(child);
+            shared.begin(child, &incarnation.progress);
             (Some(incarnation), Decides::Own(RestartPolicy::new(restart)))
         }
         BeginsAgain::Supervised(failed, deadline) => {
@@ -337,9 +393,24 @@ pub(crate) fn start(plan: Plan) -> Result<Started, SpawnError> {
             }
         })
     };
+    let hang_watch = plan.handles_within.map(|time| {
+        let (link, shared) = (link.clone(), Arc::clone(&shared));
+        HangWatch::begin(Box::new(Watchable { link, shared }), time)
+    });
+    let hang_watch = match hang_watch.transpose() {
+        Ok(watch) => watch,
+        Err(error) => {
+            link.close();
+            shared.kill();
+            return Err(no_process(failed("there is no thread that watches it")(
+                error,
+            )));
+        }
+    };
     let monitor = Monitor {
         #[cfg(feature = "top")]
         _shown: shown,
+        _hang_watch: hang_watch,
         link: link.clone(),
         shared: Arc::clone(&shared),
         courier: Arc::clone(&courier),
@@ -372,6 +443,7 @@ pub(crate) fn start(plan: Plan) -> Result<Started, SpawnError> {
 struct Monitor {
     #[cfg(feature = "top")]
     _shown: Shown,
+    _hang_watch: Option<HangWatch>,
     link: Link,
     shared: Arc<Shared>,
     courier: Arc<Courier>,
@@ -425,7 +497,7 @@ impl Monitor {
         while control.wait() {
             match self.recipe.start() {
                 Ok((incarnation, child)) => {
-                    self.shared.begin(child);
+                    self.shared.begin(child, &incarnation.progress);
                     return Some((incarnation, inbound));
                 }
                 Err(failed) => control.ended(failed.reason()),
@@ -529,7 +601,7 @@ impl Monitor {
             }
             match self.recipe.start() {
                 Ok((incarnation, child)) => {
-                    self.shared.begin(child);
+                    self.shared.begin(child, &incarnation.progress);
                     return Some((incarnation, inbound));
                 }
                 Err(failed) => match self.decide(next_life::unbegun(failed.reason()))? {
@@ -558,7 +630,7 @@ impl Monitor {
                     EndReason::LinkLost(text)
                 }
             }
-            (None, None) => EndReason::ProcessEnded(end),
+            (None, None) => EndReason::ProcessEnded(self.shared.end_of_process(end)),
         };
         self.decide(Death { done, begun, why })
     }

@@ -68,6 +68,7 @@ impl Process {
             most_unhandled: None,
             program: None,
             patience: USUAL_BEGINS_WITHIN,
+            handles_within: None,
         }
     }
 
@@ -135,6 +136,7 @@ pub struct ProcessSpawner {
     most_unhandled: Option<(usize, Duration)>,
     program: Option<Command>,
     patience: Duration,
+    handles_within: Option<Duration>,
 }
 
 /// So long a process may take to begin unless it is said: a busy machine is to be no reason.
@@ -185,6 +187,30 @@ impl ProcessSpawner {
     /// program than one that calls [`start`](crate::start) would say nothing for ever. A later one is begun again, as one that has died.
     pub fn begins_within(mut self, time: Duration) -> Self {
         self.patience = time.min(Duration::from_secs(365 * 86_400));
+        self
+    }
+
+    /// So long the actor may be at one message, with all that it waits for meanwhile; unless it is said, for ever. A process whose actor is at one for longer
+    /// is killed, at most a quarter of that time later: a handler that does not come back cannot be told to stop. It is a death as any other, and says why:
+    /// the message is a dead letter with [`Loss::ProcessEnded`](tamtam_actor::Loss::ProcessEnded) and [`ProcessEnd::Hung`](tamtam_actor::ProcessEnd::Hung),
+    /// its asker hears [`AskError::ProcessEnded`](tamtam_actor::AskError::ProcessEnded), and the messages behind it go to the next process.
+    ///
+    /// At least 10 milliseconds. It is real time: a process that is stopped, or gets no processor, is killed, too. The time in which messages wait and
+    /// the actor is at none does not count, nor that in which the actor is made.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use std::time::Duration;
+    /// use tamtam_actor::Address;
+    /// use tamtam_process::{Process, Remote, SpawnError};
+    ///
+    /// fn decoder<A: Remote<Config = ()>>() -> Result<Address<A::Message>, SpawnError> {
+    ///     Process::spawner().handles_within(Duration::from_secs(5)).spawn::<A>(())
+    /// }
+    /// ```
+    pub fn handles_within(mut self, time: Duration) -> Self {
+        self.handles_within = Some(time);
         self
     }
 
@@ -250,7 +276,7 @@ impl ProcessSpawner {
     /// All else is as of a process. What it is made of and what it is sent becomes bytes. When it is killed or panics, another one takes its
     /// place after the pause that its [`Restart`] says, in the stepper's time; what it had not begun goes to that one, and what it had is a dead
     /// letter. Each turn of an actor and each frame on its way is a step, so the order is one that a seed repeats, or
-    /// [`explore`](Stepper::explore) tries. Limits are of no account, and [`start`](crate::start) need not know the actor.
+    /// [`explore`](Stepper::explore) tries. Limits and [`handles_within`](ProcessSpawner::handles_within) are of no account, and [`start`](crate::start) need not know the actor.
     ///
     /// What differs: the actor of a killed one is dropped, and so its `Drop` runs; statics are those of the test; and a handler that waits by
     /// [`Address::ask`] is told [`AskError::OwnThread`](tamtam_actor::AskError::OwnThread) or waits for ever, as in any stepper: it asks by
@@ -432,6 +458,7 @@ impl ProcessSpawner {
             begin,
             program: self.program,
             patience: self.patience,
+            handles_within: self.handles_within,
             begins_again,
             limit: self.limit,
             most_attached: self.most_attached,
@@ -585,6 +612,12 @@ impl ProcessPool {
         self
     }
 
+    /// See [`ProcessSpawner::handles_within`]. It holds for each of the processes.
+    pub fn handles_within(mut self, time: Duration) -> Self {
+        self.spawner = self.spawner.handles_within(time);
+        self
+    }
+
     /// The actor in so many processes, each made of this.
     ///
     /// # Errors
@@ -610,6 +643,7 @@ impl ProcessPool {
                 most_unhandled,
                 program: _,
                 patience,
+                handles_within,
             } = self.spawner;
             let workers = (0..self.processes).map(|number| {
                 let spawner = ProcessSpawner {
@@ -621,6 +655,7 @@ impl ProcessPool {
                     most_unhandled,
                     program: None,
                     patience,
+                    handles_within,
                 };
                 let begins_again = BeginsAgain::Own(restart.clone());
                 let started = spawner.start::<A>(config.clone(), begins_again)?;

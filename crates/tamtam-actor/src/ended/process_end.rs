@@ -19,6 +19,8 @@ pub enum ProcessEnd {
     Exited(i32),
     /// By a signal of this number.
     Killed(i32),
+    /// It was killed by its parent, for its actor was at one message for longer than it may be.
+    Hung,
     /// In a way that the system does not tell: the program ignores `SIGCHLD`, or has waited for the process by itself.
     Unknown,
 }
@@ -48,6 +50,9 @@ impl fmt::Display for ProcessEnd {
                 let name = SIGNALS.iter().find(|(number, _)| number == signal);
                 name.map_or(Ok(()), |(_, name)| write!(f, " ({name})"))
             }
+            ProcessEnd::Hung => f.write_str(
+                "it was killed by its parent, since it was at one message for longer than it may be",
+            ),
             ProcessEnd::Unknown => f.write_str(
                 "how it has ended is not known, since the program ignores SIGCHLD or has waited for it by itself",
             ),

@@ -30,12 +30,15 @@ pub(super) fn put_failure(failure: &FarFailure, bytes: &mut Vec<u8>) {
 
 /// No signal has this number: how the process has ended is not known.
 const NO_SIGNAL: i32 = 0;
+/// Nor this: it was killed, for it did not come back from a message.
+const HUNG: i32 = -1;
 
 /// Two kinds: by itself, and by a signal.
 fn put_process_end(kind: u8, end: ProcessEnd, bytes: &mut Vec<u8>) {
     let (kind, number) = match end {
         ProcessEnd::Exited(code) => (kind, code),
         ProcessEnd::Killed(signal) => (kind + 1, signal),
+        ProcessEnd::Hung => (kind + 1, HUNG),
         ProcessEnd::Unknown => (kind + 1, NO_SIGNAL),
     };
     bytes.push(kind);
@@ -50,6 +53,7 @@ fn read_process_end(is_killed: bool, input: &mut Input<'_>) -> Result<ProcessEnd
     let number = i32::from_le_bytes(*number);
     Ok(match (is_killed, number) {
         (true, NO_SIGNAL) => ProcessEnd::Unknown,
+        (true, HUNG) => ProcessEnd::Hung,
         (true, signal) => ProcessEnd::Killed(signal),
         (false, code) => ProcessEnd::Exited(code),
     })

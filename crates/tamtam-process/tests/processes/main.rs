@@ -11,6 +11,8 @@ mod flood;
 #[cfg(target_os = "linux")]
 mod garbled;
 #[cfg(target_os = "linux")]
+mod hangs;
+#[cfg(target_os = "linux")]
 mod idle;
 #[cfg(target_os = "linux")]
 mod inherited;
@@ -56,6 +58,7 @@ fn main() {
         deaths::tests(),
         flood::tests(),
         garbled::tests(),
+        hangs::tests(),
         idle::tests(),
         inherited::tests(),
         interrupted::tests(),
