@@ -22,6 +22,7 @@ use crate::proxies::{ForwardedBy, Network, Proxies};
 use crate::push::Encoders;
 use crate::service::check_name;
 use crate::sessions::Sessions;
+use crate::shortened::shortened;
 use crate::web_policy::WebPolicy;
 use crate::{
     AmfClasses, AmfRows, Answer, Arguments, Caller, Fault, FaultKind, Limits, LinkRoot, Method,
@@ -499,16 +500,18 @@ impl Shared {
     }
 
     fn no_method(&self, service: &str, method: &str) -> Fault {
-        let short = |name: &str| -> String { name.chars().take(60).collect() };
         let description = if self.gateway.services.contains_key(service) {
-            format!("the service {service} has no method {:?}", short(method))
+            format!(
+                "the service {service} has no method {:?}",
+                shortened(method)
+            )
         } else if service.is_empty() {
             format!(
                 "{:?} is no method: write it as SERVICE.METHOD",
-                short(method)
+                shortened(method)
             )
         } else {
-            format!("there is no service {:?}", short(service))
+            format!("there is no service {:?}", shortened(service))
         };
         Fault::of(FaultKind::NoMethod, description)
     }

@@ -7,6 +7,7 @@ use tokio::sync::Notify;
 use crate::admission::Ticket;
 use crate::gateway::Shared;
 use crate::push::{Policy, Publication, PushForm, Subscription, Wish};
+use crate::shortened::shortened;
 use crate::{Caller, Fault, FaultKind};
 
 /// Begins a subscription to `SERVICE.NAME`, with this number on its connection.
@@ -58,7 +59,7 @@ pub(crate) fn find<'s>(
     wish: &Wish,
 ) -> Result<&'s Publication, Fault> {
     let Some(publication) = shared.gateway.publication(name) else {
-        let short: String = name.chars().take(60).collect();
+        let short = shortened(name);
         return Err(Fault::of(
             FaultKind::NoMethod,
             format!("there is no topic or property {short:?}: write it as SERVICE.NAME"),

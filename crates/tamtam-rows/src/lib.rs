@@ -14,7 +14,7 @@
 // | 3 | slices, strings | the texts and bytes of a column |
 // | 2 | ends, schema | where each text ends; names and kinds of columns |
 // | 1 | compressor, error, lanes | bodies compressed in pieces; what went wrong; blocks of values as the kernels take them |
-// | 0 | compression, kernels, kind, limits, null_texts, nulls, value | types of values, limits of decoders, loops over them, compressors |
+// | 0 | compression, kernels, kind, limits, null_texts, nulls, shortened, value | types of values, limits of decoders, loops over them, compressors, texts as errors tell them back |
 
 #[cfg(feature = "arrow")]
 pub mod arrow;
@@ -49,6 +49,7 @@ mod record;
 mod rows;
 mod rows_builder;
 mod schema;
+mod shortened;
 mod slices;
 mod strings;
 #[cfg(feature = "serde")]

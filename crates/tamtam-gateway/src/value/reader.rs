@@ -13,6 +13,7 @@ use thiserror::Error;
 
 use super::received::{ANY, hand_over};
 use super::{Array, ClassNames, Items, Members, Value, to_iso};
+use crate::shortened::shortened;
 
 /// A value that is not of the type that was asked for.
 ///
@@ -111,7 +112,7 @@ impl<'de> Deserializer<'de> for ArgumentsReader<'_> {
         if let Value::Map(members) = &self.0.value
             && let Some((unknown, _)) = members.iter().find(|(name, _)| !fields.contains(&&**name))
         {
-            let unknown: String = unknown.chars().take(MOST_CHARACTERS_SHOWN).collect();
+            let unknown = shortened(unknown);
             let known = fields.join(", ");
             return Err(ReadError(format!(
                 "there is no {unknown:?} among them: {known}"
@@ -142,9 +143,6 @@ impl<'de> Deserializer<'de> for ArgumentsReader<'_> {
         unit_struct seq tuple_struct map enum identifier ignored_any
     }
 }
-
-/// How much of a name from outside an error shows.
-const MOST_CHARACTERS_SHOWN: usize = 60;
 
 /// Reads a value.
 struct Reader<'c> {
@@ -350,7 +348,7 @@ impl<'de> Deserializer<'de> for Reader<'_> {
             && !matches!(&*object.class, "" | "Object")
             && object.class != class
         {
-            let other: String = object.class.chars().take(MOST_CHARACTERS_SHOWN).collect();
+            let other = shortened(&object.class);
             let reason = format!("an object of the class {other:?} came in place of a {class}");
             return Err(ReadError(reason));
         }

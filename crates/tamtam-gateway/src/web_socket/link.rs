@@ -11,6 +11,7 @@ use tokio::time::Instant;
 use super::paced::End;
 use crate::admission::Ticket;
 use crate::gateway::Shared;
+use crate::shortened::shortened;
 use crate::{Caller, Fault, FaultKind, Limits};
 
 /// Says that the caller has not said who it is, or may not: numbers of the registry of WebSocket's close codes.
@@ -75,7 +76,7 @@ fn offer(
     builder: LinkBuilder,
 ) -> Result<LinkBuilder, Fault> {
     let Some(root) = shared.gateway.links.get(name) else {
-        let short: String = name.chars().take(60).collect();
+        let short = shortened(name);
         let text = format!("there is no link {short:?}");
         return Err(Fault::of(FaultKind::NoMethod, text));
     };

@@ -9,6 +9,7 @@ use serde_json::value::RawValue;
 use super::inlet::{Inlet, Refusal, Taking};
 use super::intake::Intake;
 use super::names::Names;
+use crate::shortened::shortened;
 use crate::{Column, DecodeError, EncodeError, Field, Kind, NullTexts, Rows, Values, cell_text};
 
 /// A text in quotes, with what must be escaped escaped.
@@ -422,7 +423,7 @@ impl<'de> Visitor<'de> for Name<'_, '_> {
         match self.names.find(name, self.expected) {
             Some(index) => Ok(index),
             None => {
-                let name: String = name.chars().take(60).collect();
+                let name = shortened(name);
                 Err(self.failure.keep(DecodeError::Schema {
                     form: self.form,
                     reason: format!("it has a column {name:?}, which the schema does not have"),

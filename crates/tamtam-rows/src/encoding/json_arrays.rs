@@ -8,6 +8,7 @@ use super::Encoding;
 use super::intake::Intake;
 use super::json::{Cell, Failure, Outlet, expect_end, read, take_in, write_text};
 use crate::error::counted;
+use crate::shortened::shortened;
 use crate::{DecodeError, EncodeError, Field, Limits, Rows, Schema};
 
 /// JSON: an array whose first element is the array of names, each further one the array of a row's values. Named
@@ -179,7 +180,7 @@ impl<'de> Visitor<'de> for Header<'_> {
                 ))
             })?;
             if name != field.name() {
-                let name: String = name.chars().take(60).collect();
+                let name = shortened(&name);
                 let reason = format!("column {index} is called {name:?}, not {:?}", field.name());
                 return Err(differs(reason));
             }

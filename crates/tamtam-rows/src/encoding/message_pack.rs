@@ -6,6 +6,7 @@ use rmp::{decode, encode};
 use super::Encoding;
 use super::inlet::{Inlet, Refusal};
 use super::intake::Intake;
+use crate::shortened::shortened;
 use crate::{DecodeError, EncodeError, Field, Kind, Limits, Rows, Schema, Values, cell_text};
 
 /// MessagePack: an array whose first element is the array of names, each further one the array of a row's values.
@@ -282,7 +283,7 @@ impl<'a> Source<'a> {
             };
             let name = self.text(length)?;
             if name != field.name() {
-                let name: String = name.chars().take(60).collect();
+                let name = shortened(name);
                 let expected = field.name();
                 return differs(format!(
                     "column {index} is called {name:?}, not {expected:?}"

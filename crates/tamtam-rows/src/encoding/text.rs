@@ -6,6 +6,7 @@ use super::intake::Intake;
 use super::text_writer::{MARK, write_quoted, write_rows};
 use crate::cell_text::Integer;
 use crate::error::counted;
+use crate::shortened::shortened;
 use crate::{DecodeError, EncodeError, Kind, Limits, NullTexts, Rows, Schema, Values};
 
 /// Delimited text as RFC 4180 has it: a line a row, fields between commas, quotes around what needs them. Named `text`,
@@ -334,7 +335,7 @@ impl<'a> Fields<'a> {
         for (index, field) in schema.fields().iter().enumerate() {
             let (name, _, is_last) = self.next()?;
             if name != field.name() {
-                let name = name.chars().take(60).collect::<String>();
+                let name = shortened(&name);
                 let reason = format!("column {index} is called {name:?}, not {:?}", field.name());
                 return differs(reason);
             }

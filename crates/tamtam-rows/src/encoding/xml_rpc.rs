@@ -10,6 +10,7 @@ use super::Encoding;
 use super::inlet::{Inlet, Refusal};
 use super::intake::Intake;
 use super::names::{Names, check_names};
+use crate::shortened::shortened;
 use crate::{
     DecodeError, EncodeError, Field, Kind, Limits, Rows, Schema, Unit, Values, Zone, cell_text,
 };
@@ -447,10 +448,6 @@ impl<'a> Source<'a> {
 fn is_white(text: &str) -> bool {
     text.bytes()
         .all(|byte| matches!(byte, b' ' | b'\t' | b'\n' | b'\r'))
-}
-
-fn shortened(text: &str) -> String {
-    text.chars().take(60).collect()
 }
 
 /// A value of type string.

@@ -4,6 +4,7 @@ use std::collections::HashMap;
 
 use super::{Reason, StructError};
 use crate::encoding::inlet::{Inlet, Refusal};
+use crate::shortened::shortened;
 use crate::{Field, Kind, Rows, Schema};
 
 /// A table that grows by rows whose columns may not be known yet.
@@ -222,7 +223,7 @@ pub(super) fn refused(inlet: &Inlet, refusal: Refusal, value: &str) -> Reason {
     Reason(match refusal {
         Refusal::TooLarge => crate::ShapeError::TooLarge.to_string(),
         Refusal::Kind => {
-            let value: String = value.chars().take(60).collect();
+            let value = shortened(&value);
             format!("{value} is not of type {}", inlet.kind())
         }
     })

@@ -19,6 +19,7 @@ use crate::admission::Ticket;
 use crate::buffer;
 use crate::gateway::Shared;
 use crate::json::not_carried;
+use crate::shortened::shortened;
 use crate::{AmfClasses, AmfRows, Answer, Arguments, Caller, Fault, FaultKind, Limits, Value};
 pub(crate) use flash::is_flash_player;
 pub(crate) use places::refusal;
@@ -131,7 +132,7 @@ fn read_packet(
             caller.credentials =
                 credentials(&read::of_amf0(value, &mut names)?).or(caller.credentials.take());
         } else if header.must_understand {
-            unknown.get_or_insert_with(|| header.name.chars().take(60).collect());
+            unknown.get_or_insert_with(|| shortened(header.name).to_owned());
         }
     }
     let mut calls = Vec::new();

@@ -5,6 +5,7 @@ use base64::engine::general_purpose::STANDARD;
 use quick_xml::Reader;
 use quick_xml::events::Event;
 
+use crate::shortened::shortened;
 use crate::value::{Budget, from_compact_iso};
 use crate::{Fault, FaultKind, Limits, Value};
 
@@ -184,8 +185,7 @@ impl<'a> Source<'a> {
             scalar => {
                 let content = self.content()?;
                 scalar_value(scalar, content.trim()).ok_or_else(|| {
-                    let shown: String = content.trim().chars().take(60).collect();
-                    let scalar: String = scalar.chars().take(60).collect();
+                    let (shown, scalar) = (shortened(content.trim()), shortened(scalar));
                     malformed(format!("{shown:?} is no value of type {scalar}"))
                 })?
             }

@@ -7,6 +7,7 @@ use super::failure;
 use super::plain::PlainTable;
 use crate::encoding::intake::Intake;
 use crate::encoding::names::{Names, check_names};
+use crate::shortened::shortened;
 use crate::{DecodeError, EncodeError, Encoding, Limits, Rows, Schema};
 
 /// AMF0: an array of objects, each a row with its columns by name: `amf0-objects`; and with each value as text, as
@@ -196,7 +197,7 @@ impl<'a> Reader<'a, '_> {
                     form: self.form,
                     reason: format!(
                         "it has the column {:?}, which was not asked for",
-                        failure::shortened(name)
+                        shortened(name)
                     ),
                 });
             };

@@ -8,6 +8,7 @@ use super::cell::{Cell, Style};
 use super::failure;
 use crate::encoding::intake::Intake;
 use crate::encoding::names::{Names, check_names};
+use crate::shortened::shortened;
 use crate::{DecodeError, EncodeError, Encoding, Field, Limits, Rows, Schema};
 
 /// AMF3: an array of objects that share their traits, so that the columns' names are written once. Named
@@ -200,7 +201,7 @@ impl<'a> Reader<'a, '_> {
                 form: FORM,
                 reason: format!(
                     "it has the column {:?}, which was not asked for",
-                    failure::shortened(name)
+                    shortened(name)
                 ),
             })
     }

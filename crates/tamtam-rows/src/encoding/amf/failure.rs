@@ -69,8 +69,3 @@ pub(super) fn length(form: &'static str, what: &str, length: usize) -> Result<u3
         reason: "its lengths have 32 bits; divide the table into several".to_owned(),
     })
 }
-
-/// A name from outside, for an error.
-pub(super) fn shortened(name: &str) -> String {
-    name.chars().take(60).collect()
-}
