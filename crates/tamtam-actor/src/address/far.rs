@@ -166,11 +166,11 @@ impl<M> Address<M> {
             if let Some(answered) = self.wait_for(answer, until) {
                 return answered;
             }
-            if is_last {
-                return Err(AskError::TimedOut);
-            }
             if let Some(cycle) = waiting.found() {
                 return Err(AskError::Cycle(cycle));
+            }
+            if is_last {
+                return Err(AskError::TimedOut);
             }
             waiting.probe(self.id());
             pause = (pause * 2).min(LONGEST_PAUSE);

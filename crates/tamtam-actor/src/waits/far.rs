@@ -5,6 +5,7 @@
 //! that waits for, from process to process. If it comes back to the wait that it is from, all on its way wait for each other. A probe changes
 //! nothing where it passes, and may be lost: another one is sent later, for a circle stays.
 
+use core::sync::atomic::{AtomicUsize, Ordering};
 use core::time::Duration;
 use std::collections::HashMap;
 use std::hash::{BuildHasher, BuildHasherDefault, RandomState};
@@ -42,9 +43,11 @@ pub(crate) trait FarWaits: Send + Sync {
 
 /// Those that stand here for actors in other processes.
 static FAR: Mutex<ActorTable<Weak<dyn FarWaits>>> = Mutex::new(ActorTable::new());
-/// Circles that probes have found, by the waits that the probes were from.
+/// Circles that probes have found, by the waits that the probes were from; as long as these stand.
 static FOUND: Mutex<HashMap<u64, Cycle, BuildHasherDefault<NumberHasher>>> =
     Mutex::new(HashMap::with_hasher(BuildHasherDefault::new()));
+/// How many there are, for a look without the lock.
+static FOUND_COUNT: AtomicUsize = AtomicUsize::new(0);
 
 fn known<T>(table: &'static Mutex<T>) -> MutexGuard<'static, T> {
     // Nothing of the user's runs under the lock.
@@ -102,7 +105,13 @@ impl Waiting {
 
     /// The circle that a probe of this wait has found.
     pub(crate) fn found(&self) -> Option<Cycle> {
-        known(&FOUND).remove(&self.number)
+        if FOUND_COUNT.load(Ordering::SeqCst) == 0 {
+            return None;
+        }
+        let mut found = known(&FOUND);
+        let cycle = found.remove(&self.number);
+        FOUND_COUNT.store(found.len(), Ordering::SeqCst);
+        cycle
     }
 }
 
@@ -161,7 +170,9 @@ fn note(mut probe: Probe, way: &[ActorId]) {
     let cycle = Cycle {
         members: Arc::new(members),
     };
-    known(&FOUND).insert(probe.wait, cycle);
+    let mut found = known(&FOUND);
+    found.insert(probe.wait, cycle);
+    FOUND_COUNT.store(found.len(), Ordering::SeqCst);
 }
 
 /// A probe has come to this actor.
@@ -192,5 +203,37 @@ pub(crate) fn arrived(at: ActorId, probe: Probe) {
             wait: probe.wait,
             path,
         });
+    }
+}
+
+#[cfg(all(test, not(tamtam_loom)))]
+mod tests {
+    use super::*;
+    use crate::waits::UntilDropped;
+
+    #[test]
+    fn what_a_probe_has_found_is_kept_no_longer_than_its_wait() {
+        let [asker, other] = [(); 2].map(|()| ActorId::next());
+        let begin = || Waiting::begin(asker, other, Arc::new(UntilDropped)).0;
+        let comes_back = |waiting: &Waiting| {
+            let probe = Probe {
+                process: own_process(),
+                wait: waiting.number,
+                path: vec![shown(asker)],
+            };
+            arrived(asker, probe);
+        };
+        let waiting = begin();
+        comes_back(&waiting);
+        let found = waiting.found().unwrap();
+        assert_eq!(found.actors().len(), 1);
+        assert!(waiting.found().is_none(), "it is told once");
+        let (late, number) = (begin(), waiting.number);
+        comes_back(&waiting);
+        comes_back(&late);
+        let late_number = late.number;
+        drop((waiting, late));
+        let kept = |number| known(&FOUND).contains_key(&number);
+        assert!(!kept(number) && !kept(late_number));
     }
 }

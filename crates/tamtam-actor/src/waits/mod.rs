@@ -224,6 +224,9 @@ impl Drop for Waiting {
             }
         }
         drop(graph);
+        // No probe finds this wait any more, and what one has found was told, or is of no use.
+        #[cfg(feature = "serde")]
+        drop(self.found());
         // With the question may go an answer that was not taken.
         drop(ended);
     }
