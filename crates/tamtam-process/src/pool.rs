@@ -109,6 +109,15 @@ impl Shared {
         member.is_some_and(Member::is_alive)
     }
 
+    /// The one that has questions, if the others have none. Where several have some, it is not known which of them has the one that a probe is for, and
+    /// another one might wait for the asker with every right: then no circle is looked for until the others are done.
+    fn only_asked(&self) -> Option<Arc<FarHold>> {
+        let members = lock(&self.members);
+        let mut asked = members.iter().filter(|member| member.link.pending() != 0);
+        let one = asked.next()?;
+        asked.next().is_none().then(|| Arc::clone(&one.hold))
+    }
+
     /// Lets go what was kept for the end, if that has come.
     fn part_if_ended(&self) {
         if self.alive.load(Ordering::Acquire) == 0 {
@@ -172,8 +181,9 @@ impl FarActor for Among {
     }
 
     fn probe(&self, probe: Probe) {
-        // One of them has the question.
-        self.0.each(|cell| cell.far().probe(probe.clone()));
+        if let Some(hold) = self.0.only_asked() {
+            hold.cell().far().probe(probe);
+        }
     }
 
     fn before_wait(&self) {

@@ -3,6 +3,7 @@
 use std::collections::BTreeSet;
 use std::sync::{Arc, Mutex, mpsc};
 use std::thread;
+use std::time::Duration;
 
 use rustix::process::{Pid, Signal, kill_process};
 use tamtam_actor::{
@@ -28,6 +29,8 @@ crate::tests! { "pool":
     a_pool_takes_its_linker_along_with_the_last_of_its_processes
     who_hears_of_a_death_finds_those_that_are_left
     a_message_at_whose_writing_a_process_dies_goes_to_another_one
+    a_wait_of_one_of_a_pool_is_no_circle_of_a_question_that_another_one_has
+    a_circle_of_waits_through_a_pool_is_found_once_the_others_are_done
 }
 
 /// The processes of a pool of so many: each is asked while the others are, too.
@@ -439,4 +442,52 @@ fn a_message_at_whose_writing_a_process_dies_goes_to_another_one() {
     });
     pool.tell(Count::Note(written)).unwrap();
     assert_eq!(pool.ask(Count::Read), Ok(1));
+}
+
+/// An actor that asks the pool in its handler, and passes on what it hears; what it asks has to be answered by an actor of this kind.
+fn asks_back(
+    pool: &Pool,
+    processes: Address<Count>,
+    of: Address<Reply<u64>>,
+) -> (Address<Reply<u64>>, mpsc::Receiver<Result<u64, AskError>>) {
+    let (heard, hears) = mpsc::channel();
+    let asker = pool.spawner().name("asker").spawn_fn(move |reply, _| {
+        let answer = processes.ask(|reply| Count::AskBack(of.clone(), reply));
+        heard.send(answer).unwrap();
+        let reply: Reply<u64> = reply;
+        reply.send(1);
+    });
+    (asker, hears)
+}
+
+fn a_wait_of_one_of_a_pool_is_no_circle_of_a_question_that_another_one_has() {
+    let processes = Process::pool(2).spawn::<Counter>(0).unwrap();
+    // Both have begun.
+    pids(&processes, 2);
+    let pool = Pool::with_threads(2);
+    let slow = pool.spawn_fn(|reply: Reply<u64>, _| {
+        // Longer than it takes until a circle is looked for.
+        thread::sleep(Duration::from_secs(1));
+        reply.send(7);
+    });
+    let (asker, hears) = asks_back(&pool, processes.clone(), slow);
+    // The one waits for the asker, which waits for the other, which answers.
+    let answer = processes.ask(|reply| Count::AskBack(asker, reply));
+    assert_eq!(hears.recv(), Ok(Ok(7)));
+    assert_eq!(answer, Ok(1));
+}
+
+fn a_circle_of_waits_through_a_pool_is_found_once_the_others_are_done() {
+    let processes = Process::pool(1).spawn::<Counter>(0).unwrap();
+    let pool = Pool::with_threads(2);
+    let nothing = pool.spawn_fn(|reply: Reply<u64>, _| reply.send(0));
+    let (asker, hears) = asks_back(&pool, processes.clone(), nothing);
+    let answer = processes.ask(|reply| Count::AskBack(asker, reply));
+    // Who looks first names it: the asker, or the process, whose handler panics with it.
+    let heard = hears.recv().unwrap();
+    let said = format!("{heard:?} {answer:?}");
+    assert!(
+        said.contains("Cycle(") && said.contains("\"asker\""),
+        "{said}"
+    );
 }
