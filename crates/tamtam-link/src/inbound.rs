@@ -540,7 +540,8 @@ impl Inbound {
         };
         let count = u64::from(last.has_window || unread.replies.is_empty());
         let untrusted = self.core.untrusted.as_ref();
-        let unhandled = untrusted.map_or(0, |untrusted| untrusted.given(payload.len()));
+        let addresses = unread.replies.len() + unread.exports.len();
+        let unhandled = untrusted.map_or(0, |it| it.given(payload.len(), addresses));
         if count + unhandled as u64 > 0 {
             let given = self.given.of(number, &last.actor);
             given.count += count;

@@ -333,7 +333,7 @@ impl Link {
     }
 
     /// How many bytes of messages have come of another side that is not [trusted](LinkBuilder::untrusted), and wait in mailboxes or are being
-    /// handled; 64 count for each message beside its own. Always 0 of one that is trusted.
+    /// handled; 64 count for each message beside its own, and 512 for each address and reply in it. Always 0 of one that is trusted.
     ///
     /// What carries the link stops reading where that is [too much](LinkBuilder::most_unhandled), and is woken when it has become less. Of an actor
     /// whose messages overtake each other, or that can be replaced, those count that wait in the mailbox; one that replaces an older one counts beside it
@@ -356,7 +356,7 @@ impl Link {
     #[cfg(all(test, tamtam_loom))]
     pub(crate) fn count_given(&self, bytes: usize) -> usize {
         let untrusted = self.core.untrusted.as_ref();
-        untrusted.map_or(0, |untrusted| untrusted.given(bytes))
+        untrusted.map_or(0, |untrusted| untrusted.given(bytes, 0))
     }
 
     /// As if it were done with that.

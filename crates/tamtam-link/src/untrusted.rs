@@ -12,6 +12,8 @@ use crate::frame::Frame;
 
 /// So many bytes count for a message beside its own: what a mailbox has for it.
 const MESSAGE_BYTES: usize = 64;
+/// And so many for each address and reply in it, of which the message has two bytes or three: what stands here for an actor there, and an entry of a table.
+const ADDRESS_BYTES: usize = 512;
 
 /// So many probes that were sent to it may come back: of more the oldest are forgotten, and sent again if there is a circle.
 const MOST_PROBES: usize = 256;
@@ -76,9 +78,9 @@ impl Untrusted {
         self.unhandled() < self.most_unhandled
     }
 
-    /// Counts a message of so many bytes as one that an actor was given; how many it counts for.
-    pub(crate) fn given(&self, bytes: usize) -> usize {
-        let counted = bytes + MESSAGE_BYTES;
+    /// Counts a message of so many bytes, with so many addresses and replies, as one that an actor was given; how many bytes it counts for.
+    pub(crate) fn given(&self, bytes: usize, addresses: usize) -> usize {
+        let counted = bytes + MESSAGE_BYTES + addresses * ADDRESS_BYTES;
         self.unhandled.fetch_add(counted, Ordering::SeqCst);
         counted
     }

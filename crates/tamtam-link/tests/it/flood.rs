@@ -347,3 +347,24 @@ fn what_waits_is_bounded_in_each_kind_of_mailbox() {
         until("the end is heard", || link.ended().is_some());
     }
 }
+
+#[test]
+fn each_address_in_a_message_counts_for_what_it_takes_here() {
+    let pool = Pool::with_threads(1);
+    let (let_go, gate) = mpsc::channel::<()>();
+    let busy = pool.spawn_fn(move |_: Vec<Address<u64>>, _| {
+        let _ = gate.recv();
+    });
+    let (link, mut inbound) = Link::builder().untrusted().root(&busy).build(|| {});
+    let (other, _inbound) = Link::builder().build(|| {});
+    let addresses: Vec<_> = (0..100).map(|_| pool.spawn_fn(|_: u64, _| {})).collect();
+    other.root().tell(addresses).unwrap();
+    let mut bytes = Vec::new();
+    other.take_outgoing(&mut bytes);
+    assert!(bytes.len() < 1_000);
+    inbound.receive(&bytes).unwrap();
+    let unhandled = link.unhandled();
+    assert!(unhandled > 100 * 256, "{unhandled} bytes");
+    drop(let_go);
+    until("it is handled", || link.unhandled() == 0);
+}
