@@ -591,6 +591,13 @@ impl Inbound {
         self.root.as_ref().is_none_or(|root| root.is_idle())
     }
 
+    /// Whether the root handles no message until there is room for what it has sent.
+    #[doc(hidden)]
+    #[must_use]
+    pub fn root_is_muted(&self) -> bool {
+        self.root.as_ref().is_some_and(|root| root.is_muted())
+    }
+
     /// Calls this when the root is done with what it has been given so far.
     #[doc(hidden)]
     pub fn when_root_is_done(&self, then: Box<dyn FnOnce() + Send>) {

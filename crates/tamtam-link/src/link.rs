@@ -431,6 +431,9 @@ impl LinkBuilder {
     /// The longest frame, in bytes, that is taken and sent: 16 MiB unless it is said, and 2 KiB at least. A message that would take more is
     /// refused with [`TooLarge`](tamtam_actor::Refusal::TooLarge); one that comes nevertheless ends the link. What is said for people, such as
     /// the text of a panic, is cut to what the other side takes, and ends with `…` then.
+    ///
+    /// What the other side takes is known once it has said hello. Before that a message is held to this side's limit alone, and ends the link where
+    /// the other one takes less: say the same at both sides, or send what is long after the first answer.
     pub fn longest_frame(mut self, bytes: usize) -> Self {
         self.longest_frame = bytes.clamp(LEAST_FRAME, u32::MAX as usize);
         self

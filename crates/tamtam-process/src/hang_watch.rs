@@ -36,24 +36,35 @@ struct Watch {
     process: Box<dyn Watched>,
     /// So long it may be at one message.
     time: Duration,
-    /// At which it was seen last, and since when.
-    seen: Option<(At, Instant)>,
-    next_look: Instant,
+    /// At which it was seen last, and for how long.
+    seen: Option<(At, Duration)>,
+    last_look: Instant,
 }
 
 impl Watch {
+    fn pause(&self) -> Duration {
+        self.time / LOOKS
+    }
+
+    fn next_look(&self) -> Instant {
+        self.last_look + self.pause()
+    }
+
     fn look(&mut self, now: Instant) {
-        let at = self.process.at();
-        self.seen = match (at, self.seen) {
-            (Some(at), Some((before, since))) if at == before => {
-                if now.duration_since(since) >= self.time {
+        // Where this process itself was stopped, so may the other one have been: of a long time in which no look was taken little counts.
+        let passed = now.saturating_duration_since(self.last_look);
+        let counted = passed.min(2 * self.pause());
+        self.last_look = now;
+        self.seen = match (self.process.at(), self.seen) {
+            (Some(at), Some((before, so_long))) if at == before => {
+                let so_long = so_long + counted;
+                if so_long >= self.time {
                     self.process.kill(at.process);
                 }
-                Some((at, since))
+                Some((at, so_long))
             }
-            (at, _) => at.map(|at| (at, now)),
+            (at, _) => at.map(|at| (at, Duration::ZERO)),
         };
-        self.next_look = now + self.time / LOOKS;
     }
 }
 
@@ -90,7 +101,7 @@ impl HangWatch {
             process,
             time: time.max(SHORTEST_TIME),
             seen: None,
-            next_look: Instant::now(),
+            last_look: Instant::now(),
         });
         drop(watches);
         CHANGED.notify_one();
@@ -115,11 +126,11 @@ fn watch() {
     loop {
         let now = Instant::now();
         for watch in &mut watches.list {
-            if watch.next_look <= now {
+            if watch.next_look() <= now {
                 watch.look(now);
             }
         }
-        let Some(next) = watches.list.iter().map(|watch| watch.next_look).min() else {
+        let Some(next) = watches.list.iter().map(Watch::next_look).min() else {
             watches.has_thread = false;
             return;
         };
@@ -180,35 +191,58 @@ mod tests {
         assert!(kills.recv().is_err());
     }
 
-    #[test]
-    fn the_time_is_of_one_message_of_one_process() {
-        let second = Duration::from_secs(1);
-        let (message, process, kills) = staged(None);
-        let now = Instant::now();
-        let mut watch = Watch {
+    /// A watch that was made just now, of a second.
+    fn watch_of(process: Box<Staged>, now: Instant) -> Watch {
+        Watch {
             id: 0,
             process,
-            time: second,
+            time: Duration::from_secs(1),
             seen: None,
-            next_look: now,
+            last_look: now,
+        }
+    }
+
+    #[test]
+    fn the_time_is_of_one_message_of_one_process() {
+        let (message, process, kills) = staged(None);
+        let mut now = Instant::now();
+        let mut watch = watch_of(process, now);
+        let mut look_after = |pauses: u32| {
+            now += watch.pause() * pauses;
+            watch.look(now);
         };
-        watch.look(now);
-        for number in 1..5_u32 {
+        for seen in [Some(at(0, 1)), Some(at(0, 2)), Some(at(1, 2)), None] {
+            *lock(&message) = seen;
             // Of another message, or another process, or none at all.
-            *lock(&message) = match number {
-                1 => Some(at(0, 1)),
-                2 => Some(at(0, 2)),
-                3 => Some(at(1, 2)),
-                _ => None,
-            };
-            watch.look(now + second * number);
+            for _ in 0..LOOKS {
+                look_after(1);
+            }
         }
         *lock(&message) = Some(at(1, 2));
-        watch.look(now + second * 5);
-        watch.look(now + second * 5 + second / 2);
+        for _ in 0..LOOKS {
+            look_after(1);
+        }
         assert!(kills.try_recv().is_err());
-        assert_eq!(watch.next_look, now + second * 5 + second / 2 + second / 8);
-        watch.look(now + second * 6);
+        look_after(1);
         assert_eq!(kills.try_recv(), Ok(1));
+    }
+
+    #[test]
+    fn a_time_in_which_no_look_was_taken_is_no_reason() {
+        let (message, process, kills) = staged(Some(at(0, 1)));
+        let mut now = Instant::now();
+        let mut watch = watch_of(process, now);
+        watch.look(now);
+        // This process was stopped, and the other one with it.
+        now += Duration::from_secs(3_600);
+        watch.look(now);
+        assert!(kills.try_recv().is_err());
+        assert_eq!(watch.next_look(), now + watch.pause());
+        for _ in 0..LOOKS {
+            now += watch.pause();
+            watch.look(now);
+        }
+        assert_eq!(kills.try_recv(), Ok(0));
+        assert_eq!(*lock(&message), None);
     }
 }

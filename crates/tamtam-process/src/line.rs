@@ -18,7 +18,7 @@ use std::time::{Duration, Instant};
 use rustix::event::{EventfdFlags, PollFd, PollFlags, eventfd, poll};
 use tamtam_actor::{Budget, EndReason, Frame};
 use tamtam_ipc::CarrierWaker;
-use tamtam_link::{Attached, Inbound, Link, TakenOut};
+use tamtam_link::{Attached, Inbound, Link, LinkEnd, TakenOut};
 
 use crate::carried::{self, Beside, Incoming, Outgoing};
 use crate::lock::lock;
@@ -114,6 +114,10 @@ impl Pace {
 
 /// The link's end here, with what carries it.
 pub(crate) struct Line {
+    /// What tells the parent which way messages take, and that the actor is made.
+    greeting: Mutex<Option<(UnixStream, Vec<u8>)>>,
+    /// That was told: nothing else is written before.
+    has_greeted: AtomicBool,
     /// For the thread that reads.
     incoming: Mutex<Incoming>,
     /// For the thread that writes, with what it writes.
@@ -177,8 +181,9 @@ impl Line {
                 (way, incoming, outgoing, Bell::Event(bell))
             }
         };
-        (&socket).write_all(&way)?;
         Ok(Line {
+            greeting: Mutex::new(Some((socket, way))),
+            has_greeted: AtomicBool::new(false),
             incoming: Mutex::new(incoming),
             outgoing: Mutex::new((outgoing, Vec::new(), Vec::new())),
             bell,
@@ -324,7 +329,8 @@ impl Line {
         deputy.is_called = false;
         if deputy.is_at_work {
             self.ring();
-            while deputy.is_at_work {
+            // Where the parent does not read, and the link has ended for that, the deputy might write for ever.
+            while deputy.is_at_work && !self.is_unread() {
                 deputy = self
                     .called
                     .wait(deputy)
@@ -334,9 +340,27 @@ impl Line {
         self.has_deputy.store(false, Ordering::SeqCst);
     }
 
-    /// Writes what is to go.
+    /// Whether the link has ended since its parent does not read: what was sent is lost.
+    pub(crate) fn is_unread(&self) -> bool {
+        matches!(self.link().ended(), Some(LinkEnd::Unread(_)))
+    }
+
+    /// Tells the parent that the actor is made, or cannot be, and that the rest may go.
+    pub(crate) fn greet(&self) {
+        if let Some((mut socket, way)) = lock(&self.greeting).take()
+            && let Err(error) = socket.write_all(&way)
+        {
+            self.link()
+                .lose(&format!("nothing can be written: {error}"));
+        }
+        self.has_greeted.store(true, Ordering::SeqCst);
+    }
+
+    /// Writes what is to go, once the actor is made.
     pub(crate) fn flush(&self) {
-        if !self.has_to_send.swap(false, Ordering::SeqCst) {
+        if !self.has_greeted.load(Ordering::SeqCst)
+            || !self.has_to_send.swap(false, Ordering::SeqCst)
+        {
             return;
         }
         let mut outgoing = lock(&self.outgoing);
@@ -479,6 +503,12 @@ impl Line {
         (inbound.root_is_idle(), inbound.holds_any())
     }
 
+    /// Whether the root waits for room for what it has sent.
+    fn is_root_muted(&self) -> bool {
+        let inbound = lock(&self.inbound);
+        inbound.as_ref().is_some_and(Inbound::root_is_muted)
+    }
+
     /// The main thread: turns of the actors here, and between them what has come and what is to go. So many messages are confirmed
     /// at once at most.
     pub(crate) fn drive(&self, frame: &mut Frame, progress: &Progress, most_unconfirmed: u64) {
@@ -488,10 +518,21 @@ impl Line {
         let mut confirmed = 0_u64;
         loop {
             self.begin_turn();
+            at_hand.progress.wait_for_room(false);
             let left = self.turn(frame, &mut taken_out, &mut at_hand);
             self.end_turn();
+            if !self.has_greeted.load(Ordering::SeqCst) {
+                // This was the turn in which the actor was made.
+                self.greet();
+            }
             let has_ended = self.link().is_over();
+            if has_ended && self.is_unread() {
+                return;
+            }
             let (is_idle, holds_any) = self.look(&mut taken_out);
+            at_hand
+                .progress
+                .wait_for_room(!is_idle && self.is_root_muted());
             let mut done = confirmed;
             let given = at_hand.given;
             if given > confirmed {

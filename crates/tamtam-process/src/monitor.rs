@@ -33,7 +33,7 @@ use crate::lock::lock;
 use crate::next_life;
 use crate::origin;
 use crate::pause::Pause;
-use crate::progress::Watched;
+use crate::progress::{Reached, Watched};
 use crate::reading::Reading;
 #[cfg(feature = "top")]
 use crate::shown::Shown;
@@ -169,10 +169,11 @@ impl hang_watch::Watched for Watchable {
             return None;
         }
         let process = self.shared.begun.load(Ordering::Relaxed);
-        let (done, begun) = lock(&self.shared.progress).as_ref()?.read();
-        (begun > done).then_some(At {
+        let reached = lock(&self.shared.progress).as_ref()?.read();
+        let is_at_one = reached.begun > reached.done && !reached.waits_for_room;
+        is_at_one.then_some(At {
             process,
-            message: begun,
+            message: reached.begun,
         })
     }
 
@@ -536,7 +537,7 @@ impl Monitor {
             Err(error) if error.kind() == io::ErrorKind::TimedOut => {
                 let patience = self.recipe.patience;
                 Some(format!(
-                    "it has not begun within {patience:?}: it is no worker, or was stopped"
+                    "it has not begun within {patience:?}: it is no worker, was stopped, or its actor takes longer to be made"
                 ))
             }
             Err(error) if error.kind() == io::ErrorKind::InvalidData => Some(error.to_string()),
@@ -618,7 +619,7 @@ impl Monitor {
         if self.link.ended().is_some() {
             return None;
         }
-        let (done, begun) = progress.read();
+        let Reached { begun, done, .. } = progress.read();
         let why = match (self.link.root_end(), is_unfit) {
             (Some(reason), _) => reason,
             (None, Some(text)) => {

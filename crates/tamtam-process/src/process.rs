@@ -176,14 +176,14 @@ impl ProcessSpawner {
     ///
     /// One that is [untrusted](Limits::untrusted) is that for its link, too: it may tell, ask and watch the actors of this process whose addresses
     /// it was given, and neither stop them nor link its own with them. If it wants to it is killed, as one that breaks the protocol. It hears that
-    /// a handler here has panicked, and not what that said; circles of waits that go through it are not found.
+    /// a handler here has panicked, and not what that said.
     pub fn limits(mut self, limits: Limits) -> Self {
         self.limits = limits;
         self
     }
 
-    /// So long a process may take from its start until it says that it is a worker, which it does before its actor is made: 60 seconds unless it
-    /// is said, at most a year. One that takes longer is killed. If none has begun before, the actor ends, for a reason that says so: another
+    /// So long a process may take from its start until its actor is made: 60 seconds unless it is said, at most a year. One that takes longer is
+    /// killed. If none has begun before, the actor ends, for a reason that says so: another
     /// program than one that calls [`start`](crate::start) would say nothing for ever. A later one is begun again, as one that has died.
     pub fn begins_within(mut self, time: Duration) -> Self {
         self.patience = time.min(Duration::from_secs(365 * 86_400));
@@ -195,8 +195,10 @@ impl ProcessSpawner {
     /// the message is a dead letter with [`Loss::ProcessEnded`](tamtam_actor::Loss::ProcessEnded) and [`ProcessEnd::Hung`](tamtam_actor::ProcessEnd::Hung),
     /// its asker hears [`AskError::ProcessEnded`](tamtam_actor::AskError::ProcessEnded), and the messages behind it go to the next process.
     ///
-    /// At least 10 milliseconds. It is real time: a process that is stopped, or gets no processor, is killed, too. The time in which messages wait and
-    /// the actor is at none does not count, nor that in which the actor is made.
+    /// At least 10 milliseconds. It is real time: a process that is stopped, or gets no processor, is killed, too. What does not count is the time in which
+    /// the actor is at no message, that in which it waits for room for what it has sent, and that in which it is made: see
+    /// [`begins_within`](ProcessSpawner::begins_within). A process that is [not trusted](Limits::untrusted) can say of itself that it is done: it harms itself
+    /// alone, as one whose limits let it do nothing would.
     ///
     /// # Examples
     ///

@@ -1,6 +1,6 @@
-//! How far a worker has got, in memory that outlives it: which message it has begun, and how many it is done with.
+//! How far a worker has got, in memory that outlives it: which message it has begun, how many it is done with, and whether it waits for room.
 //!
-//! The two words are written for each message, so they are stores to memory that the parent shares, and no system calls. The parent reads
+//! The words are written for each message, so they are stores to memory that the parent shares, and no system calls. The parent reads
 //! them when the worker has died, by a call and not by a mapping: a worker that cuts its memory short harms itself alone.
 
 use std::io;
@@ -21,6 +21,16 @@ struct Words {
     begun: AtomicU64,
     /// Messages that were done with.
     done: AtomicU64,
+    /// 1 while the actor handles no message, since there is no room for what it has sent.
+    waits_for_room: AtomicU64,
+}
+
+/// What the words say.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Reached {
+    pub(crate) begun: u64,
+    pub(crate) done: u64,
+    pub(crate) waits_for_room: bool,
 }
 
 /// The parent's side.
@@ -39,18 +49,23 @@ impl Watched {
         self.0.as_fd()
     }
 
-    /// How many messages the worker was done with, and how many it had begun. A worker may have written what it likes: see
-    /// [`Death`](tamtam_link::Death).
-    pub(crate) fn read(&self) -> (u64, u64) {
-        let mut words = [0; 16];
+    /// How far the worker has got. It may have written what it likes: see [`Death`](tamtam_link::Death).
+    pub(crate) fn read(&self) -> Reached {
+        let mut words = [0; 24];
         match rustix::io::pread(&self.0, &mut words, 0) {
-            Ok(16) => {}
+            Ok(24) => {}
             // It was cut short.
-            _ => return (0, 0),
+            _ => return Reached::default(),
         }
-        let (begun, done) = words.split_at(8);
-        let word = |bytes: &[u8]| bytes.try_into().map_or(0, u64::from_ne_bytes);
-        (word(done), word(begun))
+        let word = |at: usize| {
+            let bytes = words[at * 8..].first_chunk();
+            bytes.map_or(0, |bytes| u64::from_ne_bytes(*bytes))
+        };
+        Reached {
+            begun: word(0),
+            done: word(1),
+            waits_for_room: word(2) != 0,
+        }
     }
 }
 
@@ -107,6 +122,16 @@ impl Progress {
     pub(crate) fn done(&self, messages: u64) {
         self.words().done.store(messages, Ordering::Release);
     }
+
+    /// The actor handles no message until there is room for what it has sent, or does again.
+    pub(crate) fn wait_for_room(&self, waits: bool) {
+        let word = &self.words().waits_for_room;
+        let waits = u64::from(waits);
+        // Mostly it is as it was.
+        if word.load(Ordering::Relaxed) != waits {
+            word.store(waits, Ordering::Release);
+        }
+    }
 }
 
 #[cfg(test)]
@@ -116,19 +141,29 @@ mod tests {
     #[test]
     fn what_a_worker_says_is_read_by_its_parent() {
         let watched = Watched::new().unwrap();
-        assert_eq!(watched.read(), (0, 0));
+        assert_eq!(watched.read(), Reached::default());
         let memory = watched.fd().try_clone_to_owned().unwrap();
         let progress = Progress::map(&memory).unwrap();
         progress.begin(7);
         progress.done(6);
-        assert_eq!(watched.read(), (6, 7));
+        let mut reached = Reached {
+            begun: 7,
+            done: 6,
+            waits_for_room: false,
+        };
+        assert_eq!(watched.read(), reached);
+        for waits in [true, true, false] {
+            progress.wait_for_room(waits);
+            reached.waits_for_room = waits;
+            assert_eq!(watched.read(), reached);
+        }
     }
 
     #[test]
     fn memory_that_was_cut_short_says_nothing() {
         let watched = Watched::new().unwrap();
         ftruncate(watched.fd(), 3).unwrap();
-        assert_eq!(watched.read(), (0, 0));
+        assert_eq!(watched.read(), Reached::default());
         let memory = watched.fd().try_clone_to_owned().unwrap();
         assert!(Progress::map(&memory).is_err());
     }

@@ -8,7 +8,7 @@ use std::thread;
 
 use rustix::process::{Signal, getppid, set_parent_process_death_signal};
 use tamtam_actor::{Context, Frame};
-use tamtam_link::Link;
+use tamtam_link::{Link, LinkEnd};
 
 use crate::begin::{self, Begin};
 use crate::carried;
@@ -29,6 +29,8 @@ pub(crate) enum Exit {
     Panicked,
     /// It could not begin.
     Unfit,
+    /// It has sent more than its parent has read, and its link has ended for that.
+    Unread,
 }
 
 impl Exit {
@@ -38,6 +40,7 @@ impl Exit {
             // As Rust's own programs.
             Exit::Panicked => 101,
             Exit::Unfit => 102,
+            Exit::Unread => 103,
         }
     }
 }
@@ -194,6 +197,7 @@ pub(crate) fn run<A: Remote>(errand: Errand) -> Exit {
     if let Err(error) = there {
         line.link()
             .refuse(&format!("it has no second thread: {error}"));
+        line.greet();
         line.flush();
         return Exit::Unfit;
     }
@@ -201,6 +205,15 @@ pub(crate) fn run<A: Remote>(errand: Errand) -> Exit {
     drop(frame);
     match line.link().own_root_end() {
         Some(reason) if is_panic(&reason) => Exit::Panicked,
-        _ => Exit::InOrder,
+        _ => match line.link().ended() {
+            Some(end @ LinkEnd::Unread(_)) => {
+                eprintln!(
+                    "the process of the actor {:?} ends, and what it has sent is lost: {end}",
+                    A::NAME
+                );
+                Exit::Unread
+            }
+            _ => Exit::InOrder,
+        },
     }
 }

@@ -185,6 +185,11 @@ impl<M> Address<M> {
         }
     }
 
+    /// Whether the actor handles no message until there is room for what it has sent; of one in another process that is not known here.
+    pub(crate) fn is_muted(&self) -> bool {
+        matches!(&self.way, Way::Here(held) if !held.0.is_unmuted())
+    }
+
     /// Offers the actor messages, if it has its turns on this thread: see [`Cell::offer`](crate::cell::Cell::offer).
     pub(crate) fn offer(&self, next: &mut dyn FnMut() -> Option<M>, run: impl FnOnce()) {
         if let Way::Here(held) = &self.way

@@ -193,6 +193,9 @@ pub trait Exported: Any + Send + Sync {
     /// Whether the actor is done with all that it was given, as far as this thread can see.
     fn is_idle(&self) -> bool;
 
+    /// Whether the actor handles no message until there is room for what it has sent.
+    fn is_muted(&self) -> bool;
+
     /// Stops the actor.
     fn stop(&self);
 
@@ -495,6 +498,10 @@ impl<M: DeserializeOwned + Send + 'static> Exported for Export<M> {
 
     fn is_idle(&self) -> bool {
         self.0.is_idle()
+    }
+
+    fn is_muted(&self) -> bool {
+        self.0.is_muted()
     }
 
     fn stop(&self) {

@@ -351,11 +351,19 @@ fn die(death: &Death) {
 /// Cannot be made.
 pub(crate) struct Unfit;
 
+impl Unfit {
+    /// Its making does not come back.
+    pub(crate) const NEVER_MADE: &str = "never made";
+}
+
 impl Remote for Unfit {
     type Config = String;
     const NAME: &'static str = "unfit";
 
     fn create(why: String, _: &mut Context<Self>) -> Result<Self, Box<dyn Error + Send + Sync>> {
+        while why == Unfit::NEVER_MADE {
+            std::thread::park();
+        }
         Err(why.into())
     }
 }

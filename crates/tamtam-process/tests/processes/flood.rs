@@ -5,7 +5,9 @@ use std::sync::mpsc;
 use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
-use tamtam_actor::{Actor, Address, AskError, Context, Pool, Reply};
+use tamtam_actor::{
+    Actor, Address, AskError, Context, EndReason, Pool, ProcessEnd, Reply, Restart,
+};
 use tamtam_process::{Limits, Process, ProcessSpawner, Remote, is_primordial};
 use tamtam_testing::memory;
 
@@ -16,6 +18,7 @@ use crate::{LONG, until};
 crate::tests! { "flood":
     it_is_held_back_and_what_waits_of_it_is_bounded
     one_that_is_not_handled_while_it_is_asked_is_killed
+    one_that_sends_more_than_is_read_says_so_as_it_ends
 }
 
 const FLOODS: &str = "TAMTAM_TEST_FLOODS";
@@ -34,6 +37,8 @@ pub(crate) struct Flooder;
 #[derive(Serialize, Deserialize)]
 pub(crate) enum Flood {
     To(Address<Drop>),
+    /// More than waits in the process, whether it is taken or not.
+    Drown(Address<Drop>),
     Ping(Reply<()>),
 }
 
@@ -53,6 +58,11 @@ impl Actor for Flooder {
         match message {
             Flood::To(to) => {
                 (0..MESSAGES).for_each(|number| to.tell((number, vec![7; BYTES])).unwrap())
+            }
+            Flood::Drown(to) => {
+                for number in 0..80 {
+                    let _ = to.tell((number, vec![7; 1 << 20]));
+                }
             }
             Flood::Ping(reply) => reply.send(()),
         }
@@ -136,4 +146,21 @@ fn one_that_is_not_handled_while_it_is_asked_is_killed() {
     // Where it was at the flood still, its successor has the question, and is killed for it.
     until("another one has begun", || handle.restarts() >= 1);
     assert_eq!(flooder.ask(Flood::Ping), Ok(()));
+}
+
+fn one_that_sends_more_than_is_read_says_so_as_it_ends() {
+    let pool = Pool::with_threads(1);
+    let (let_go, gate) = mpsc::channel::<()>();
+    let slow = pool.spawn_fn(move |_: Drop, _| {
+        let _ = gate.recv();
+    });
+    let flooder = untrusted(LONG)
+        .restart(Restart::never())
+        .spawn::<Flooder>(())
+        .unwrap();
+    flooder.tell(Flood::Drown(slow)).unwrap();
+    let end = flooder.end().wait_timeout(LONG).unwrap();
+    let unread = EndReason::ProcessEnded(ProcessEnd::Exited(103));
+    assert_eq!(end.reason, unread);
+    drop(let_go);
 }

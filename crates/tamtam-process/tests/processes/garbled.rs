@@ -108,7 +108,7 @@ fn a_program_that_is_no_worker_is_given_up_with_words() {
         .unwrap();
     let pid = handle.pid().unwrap();
     let error = counter.ask(Count::Read).unwrap_err();
-    let words = "it has not begun within 200ms: it is no worker, or was stopped";
+    let words = "it has not begun within 200ms: it is no worker, was stopped, or its actor";
     assert!(error.to_string().contains(words), "{error}");
     let ended = counter.end().wait_timeout(crate::LONG).unwrap();
     assert!(matches!(ended.reason, EndReason::LinkLost(_)), "{ended}");

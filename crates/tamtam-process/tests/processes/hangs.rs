@@ -5,11 +5,11 @@ use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
 use tamtam_actor::{
-    Address, AskError, EndReason, Loss, Pool, ProcessEnd, Reply, Restart, on_dead_letter,
+    Address, AskError, EndReason, Loss, Overflow, Pool, ProcessEnd, Reply, Restart, on_dead_letter,
 };
 use tamtam_process::{Process, ProcessHandle};
 
-use crate::actors::{Count, Counter, Picky};
+use crate::actors::{Count, Counter, Picky, Unfit};
 
 crate::tests! { "hangs":
     a_message_that_hangs_is_named_and_the_others_go_on
@@ -18,6 +18,8 @@ crate::tests! { "hangs":
     one_that_is_killed_by_others_has_not_hung
     one_of_a_pool_that_hangs_leaves_its_work_to_the_others
     one_that_hangs_again_and_again_is_given_up
+    one_that_waits_for_room_has_not_hung
+    one_whose_actor_is_never_made_is_given_up_with_words
 }
 
 /// What a message may take here: on a busy machine an innocent one takes some of it.
@@ -155,4 +157,40 @@ fn one_that_hangs_again_and_again_is_given_up() {
     let end = counter.end().wait();
     let hung = EndReason::ProcessEnded(ProcessEnd::Hung);
     assert_eq!(end.reason, hung);
+}
+
+fn one_that_waits_for_room_has_not_hung() {
+    let (counter, handle) = watched(TIME);
+    let pool = Pool::with_threads(2);
+    let (go, goes) = mpsc::channel::<()>();
+    let (note, noted) = mpsc::channel();
+    let slow = pool.spawner().limited(1, Overflow::Wait);
+    let slow = slow.spawn_fn(move |number: u64, _| {
+        // For the first time until it may, then at once.
+        let _ = goes.recv();
+        note.send(number).unwrap();
+    });
+    counter.tell(Count::TellMany(10, slow)).unwrap();
+    // Another one shows that the time is over.
+    let (other, _) = watched(TIME * 2);
+    let silent = silent(&pool);
+    let answer = other.ask(|reply| Count::AskBack(silent, reply));
+    assert_eq!(answer, Err(HUNG));
+    drop(go);
+    let numbers: Vec<_> = noted.iter().take(10).collect();
+    assert_eq!(numbers, (1..11).collect::<Vec<_>>());
+    assert_eq!(counter.ask(Count::Read), Ok(11));
+    assert_eq!(handle.restarts(), 0);
+}
+
+fn one_whose_actor_is_never_made_is_given_up_with_words() {
+    let (unfit, handle) = Process::spawner()
+        .begins_within(TIME)
+        .spawn_with_handle::<Unfit>(Unfit::NEVER_MADE.to_owned())
+        .unwrap();
+    let error = unfit.ask(|reply| reply).unwrap_err();
+    let words = "its actor takes longer to be made";
+    assert!(error.to_string().contains(words), "{error}");
+    assert!(matches!(unfit.end().wait().reason, EndReason::LinkLost(_)));
+    assert_eq!(handle.restarts(), 0);
 }
