@@ -361,8 +361,10 @@ impl Remote for Unfit {
     const NAME: &'static str = "unfit";
 
     fn create(why: String, _: &mut Context<Self>) -> Result<Self, Box<dyn Error + Send + Sync>> {
-        while why == Unfit::NEVER_MADE {
-            std::thread::park();
+        if why == Unfit::NEVER_MADE {
+            loop {
+                std::thread::park();
+            }
         }
         Err(why.into())
     }
