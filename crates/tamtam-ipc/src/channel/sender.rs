@@ -115,7 +115,7 @@ impl<T: Plain> Sender<T> {
         let mut left = messages;
         while let Ok(run) = batch.claim_several(left.len() as u64) {
             let (sent, others) = left.split_at(run.len() as usize);
-            for (position, message) in (run.first..).zip(sent) {
+            for (position, message) in run.positions().zip(sent) {
                 self.write(position, message);
             }
             if !self.end.publish_run(run, true) {

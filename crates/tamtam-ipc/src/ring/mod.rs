@@ -88,6 +88,12 @@ impl Run {
         1 << self.exponent
     }
 
+    /// Each of its positions, of which the last may be the greatest that there is.
+    #[inline]
+    pub(crate) fn positions(self) -> impl Iterator<Item = Position> {
+        (0..self.len()).map(move |place| self.first.wrapping_add(place))
+    }
+
     /// The state of its first slot.
     #[inline]
     fn state(self, kind: Kind) -> u64 {

@@ -81,7 +81,7 @@ impl Model {
 
     /// Messages with numbers one after another.
     fn write(&self, run: Run, by: Claimant, first: u64) {
-        for (position, message) in (run.first..).zip(first..first + run.len()) {
+        for (position, message) in run.positions().zip(first..first + run.len()) {
             let index = self.track.index(position).unwrap();
             // SAFETY: the slot is claimed, so it is this sender's.
             self.messages[index].with_mut(|it| unsafe { *it = message });

@@ -405,3 +405,16 @@ fn send_anything(words: &Words, most: u64) -> Result<(), Refusal> {
 fn a_control_takes_eight_lines() {
     assert_eq!(size_of::<Control>(), 512);
 }
+
+#[test]
+fn a_run_may_end_at_the_greatest_position() {
+    let run = Run {
+        first: u64::MAX - 3,
+        exponent: 2,
+    };
+    let positions: Vec<_> = run.positions().collect();
+    assert_eq!(
+        positions,
+        [u64::MAX - 3, u64::MAX - 2, u64::MAX - 1, u64::MAX]
+    );
+}
