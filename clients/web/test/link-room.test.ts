@@ -89,10 +89,15 @@ test("an actor that ends lets no one wait for room", async () => {
 
 test("a question may wait for any time, however it is said", async () => {
     const { root, told } = actor(0);
-    const asked = [Infinity, 2 ** 31, 1e300].map((timeout) => root.ask(asking(`within${timeout}`), { timeout }));
+    const given = new AbortController();
+    const { signal } = given;
+    const asked = [Infinity, 2 ** 31, 1e300].map((timeout) => root.ask(asking(`within${timeout}`), { timeout, signal }));
     const first = await Promise.race([...asked.map((answer) => answer.then(String, String)), soon().then(soon)]);
     assert.equal(first, undefined);
     assert.equal(told().length, 3);
+    // No timer is left, or this program would not end for weeks.
+    given.abort();
+    for (const answer of asked) await assert.rejects(answer, (error) => error instanceof LinkError && error.code === "cancelled");
 });
 
 test("a wait of more milliseconds than a timer counts is over when they are", (context) => {
