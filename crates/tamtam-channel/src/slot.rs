@@ -264,6 +264,7 @@ impl<T> Slot<T> {
             }
             if CAN_BLOCK && self.is_held() {
                 self.wait_while_held();
+                backoff = Backoff::new();
             } else {
                 backoff.pause();
             }

@@ -59,6 +59,8 @@ impl Backoff {
     fn give_way(&self) {
         #[cfg(not(tamtam_loom))]
         if let Some(nap) = nap(self.round) {
+            #[cfg(test)]
+            tests::NAPS.set(tests::NAPS.get() + 1);
             std::thread::sleep(nap);
             return;
         }
@@ -74,8 +76,15 @@ fn nap(round: u32) -> Option<Duration> {
 }
 
 #[cfg(all(test, not(tamtam_loom)))]
-mod tests {
+pub(crate) mod tests {
+    use core::cell::Cell;
+
     use super::*;
+
+    thread_local! {
+        /// How often this thread has napped.
+        pub(crate) static NAPS: Cell<u32> = const { Cell::new(0) };
+    }
 
     #[test]
     fn naps_begin_late_and_grow_to_a_bound() {

@@ -447,6 +447,8 @@ impl WaitList {
             patience.sleeps();
             if self.sleep(deadline, &ready) {
                 patience.woken();
+                // The step that was waited for before is over.
+                backoff = Backoff::new();
                 if self.chained {
                     self.arrive();
                     if let Some(result) = attempt(true) {

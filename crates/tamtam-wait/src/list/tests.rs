@@ -1,9 +1,11 @@
 //! Who is chosen, who is told and who is left alone; all on one thread. The races are in the models.
 
 use core::cell::{Cell, RefCell};
+use core::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use super::*;
+use crate::backoff::tests::NAPS;
 use crate::fence;
 
 /// A thread that gave up while another one looked for a partner did not find its entry any more,
@@ -421,4 +423,27 @@ fn an_attempt_is_made_after_the_deadline_has_passed() {
         None
     );
     assert!(Instant::now() >= soon && list.is_empty());
+}
+
+/// A thread that met another one in the middle of a step, slept, was woken, and met the next one, at last napped before each look.
+#[test]
+fn a_thread_that_was_woken_pauses_from_the_beginning() {
+    let list = WaitList::new();
+    let is_over = AtomicBool::new(false);
+    std::thread::scope(|threads| {
+        threads.spawn(|| {
+            while !is_over.load(Ordering::Relaxed) {
+                list.notify_one();
+                std::thread::yield_now();
+            }
+        });
+        let looks = Cell::new(0);
+        let attempt = |_| (looks.get() >= 300).then_some(());
+        // It seems ready once, and then not, before the sleep and when this thread has registered.
+        let ready = || looks.replace(looks.get() + 1) % 3 == 0;
+        let napped = NAPS.get();
+        list.wait_until(Wait::Park, None, attempt, ready);
+        assert_eq!(NAPS.get(), napped);
+        is_over.store(true, Ordering::Relaxed);
+    });
 }
