@@ -443,7 +443,7 @@ fn a_thread_that_was_woken_pauses_from_the_beginning() {
         let ready = || looks.replace(looks.get() + 1) % 3 == 0;
         let napped = NAPS.get();
         list.wait_until(Wait::Park, None, attempt, ready);
-        assert_eq!(NAPS.get(), napped);
         is_over.store(true, Ordering::Relaxed);
+        assert_eq!(NAPS.get(), napped);
     });
 }
