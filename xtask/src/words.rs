@@ -96,7 +96,16 @@ const VAGUE: [&str; 14] = [
     "ENOUGH", "FEW", "LARGEST", "LEAST", "LITTLE", "LONG", "LONGEST", "MANY", "MOST", "MUCH",
     "PATIENCE", "SHORT", "TRIES", "WORTH",
 ];
-const PERSONS: [&str; 4] = ["nobody", "somebody", "someone", "whoever"];
+const PERSONS: [&str; 8] = [
+    "anybody",
+    "anyone",
+    "everybody",
+    "everyone",
+    "nobody",
+    "somebody",
+    "someone",
+    "whoever",
+];
 
 /// What breaks the rule in this crate.
 #[must_use]

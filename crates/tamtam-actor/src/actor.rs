@@ -55,7 +55,7 @@ pub trait Actor: Sized + 'static {
     ///
     /// # Blocking
     ///
-    /// On a pool a handler that blocks keeps one of few threads from everybody else. To ask another actor, use
+    /// On a pool a handler that blocks keeps one of few threads from all other actors. To ask another actor, use
     /// [`Context::ask`].
     fn handle(&mut self, message: Self::Message, cx: &mut Context<Self>);
 

@@ -18,7 +18,7 @@ pub use refused::Refused;
 
 /// A message that was not accepted, and why.
 ///
-/// It converts by `?` into `Box<dyn Error + Send + Sync>` whatever the message is: no one gets at the message
+/// It converts by `?` into `Box<dyn Error + Send + Sync>` whatever the message is: the message cannot be got at
 /// but by [`into_inner`](TellError::into_inner).
 ///
 /// # Examples

@@ -71,7 +71,7 @@ enum ReplyWay<R> {
 pub(crate) trait Answered<R>: Send {
     fn answered(self: Box<Self>, answer: Result<R, AskError>);
 
-    /// Whether that is still of use to anybody.
+    /// Whether that is still of use to its asker.
     fn is_awaited(&self) -> bool {
         true
     }

@@ -30,7 +30,7 @@ enum Kind {
 
 /// Something that threads wait for until it happens.
 ///
-/// - [`Event::manual`] stays set until it is [reset](Event::reset) and lets everybody pass meanwhile.
+/// - [`Event::manual`] stays set until it is [reset](Event::reset) and lets all pass meanwhile.
 ///   A thread or task that waits when it is set gets past, even if it is reset right afterwards.
 /// - [`Event::auto`] lets one thread pass for each [`set`](Event::set) and resets itself. A set beyond
 ///   those that wait stays for the next one to come; setting it again before that changes nothing.
@@ -107,7 +107,7 @@ impl Event {
         self
     }
 
-    /// Sets the event: lets everybody pass (manual), or one thread (auto).
+    /// Sets the event: lets all pass (manual), or one thread (auto).
     pub fn set(&self) {
         self.waiters.habit().meet_by_turns();
         match self.kind {

@@ -17,7 +17,7 @@ use crate::sender::SenderFlavor;
 /// know that there is room before he makes a message, or before he takes it from where it is safe.
 ///
 /// A permit has no place in the order: its message comes behind all that were sent before
-/// [`send`](Permit::send), and however long it is held, it holds up no one; only the room for the others is
+/// [`send`](Permit::send), and however long it is held, it holds up no other; only the room for the others is
 /// smaller by one. Permits are not counted by [`len`](Sender::len). A permit that is leaked keeps its room
 /// for ever.
 ///

@@ -144,7 +144,7 @@ impl<T> Slot<T> {
         }
     }
 
-    /// One look, without waiting for anybody; for those who will look again.
+    /// One look, without waiting for another thread; for those who will look again.
     #[inline]
     fn claim_at_once(&self, wanted: u32) -> bool {
         self.place.state.load(Ordering::Relaxed) == wanted

@@ -63,7 +63,7 @@ fn main() -> ExitCode {
         Ok(code) => code,
         Err(error) if is_broken_pipe(&error) => ExitCode::SUCCESS,
         Err(error) => {
-            // A closed standard error leaves no one to tell.
+            // A closed standard error leaves no reader to tell.
             let _ = writeln!(std::io::stderr(), "tamtam: {}", reason(&error));
             ExitCode::from(2)
         }

@@ -22,7 +22,7 @@ use crate::proxies::{ForwardedBy, Network, Proxies};
 use crate::push::Encoders;
 use crate::service::check_name;
 use crate::sessions::Sessions;
-use crate::shortened::shortened;
+use crate::value::shortened;
 use crate::web_policy::WebPolicy;
 use crate::{
     AmfClasses, AmfRows, Answer, Arguments, Caller, Fault, FaultKind, Limits, LinkRoot, Method,

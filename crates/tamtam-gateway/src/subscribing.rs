@@ -7,7 +7,7 @@ use tokio::sync::Notify;
 use crate::admission::Ticket;
 use crate::gateway::Shared;
 use crate::push::{Policy, Publication, PushForm, Subscription, Wish};
-use crate::shortened::shortened;
+use crate::value::shortened;
 use crate::{Caller, Fault, FaultKind};
 
 /// Begins a subscription to `SERVICE.NAME`, with this number on its connection.

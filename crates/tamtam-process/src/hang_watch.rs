@@ -23,7 +23,7 @@ pub(crate) struct At {
 }
 
 /// A process that is watched.
-pub(crate) trait Watched: Send + Sync {
+pub(crate) trait MayHang: Send + Sync {
     /// The message that it is at, if it is at one.
     fn at(&self) -> Option<At>;
 
@@ -33,7 +33,7 @@ pub(crate) trait Watched: Send + Sync {
 
 struct Watch {
     id: u64,
-    process: Box<dyn Watched>,
+    process: Box<dyn MayHang>,
     /// So long it may be at one message.
     time: Duration,
     /// At which it was seen last, and for how long.
@@ -86,7 +86,7 @@ pub(crate) struct HangWatch(u64);
 
 impl HangWatch {
     /// That one may be at one message for so long.
-    pub(crate) fn begin(process: Box<dyn Watched>, time: Duration) -> io::Result<Self> {
+    pub(crate) fn begin(process: Box<dyn MayHang>, time: Duration) -> io::Result<Self> {
         let mut watches = lock(&WATCHES);
         if !watches.has_thread {
             thread::Builder::new()
@@ -151,7 +151,7 @@ mod tests {
         killed: mpsc::Sender<u32>,
     }
 
-    impl Watched for Staged {
+    impl MayHang for Staged {
         fn at(&self) -> Option<At> {
             *lock(&self.at)
         }

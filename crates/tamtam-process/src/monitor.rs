@@ -27,7 +27,7 @@ use crate::child::{self, ChildProcess};
 use crate::collector;
 use crate::courier::{self, Courier};
 use crate::error::SpawnError;
-use crate::hang_watch::{self, At, HangWatch};
+use crate::hang_watch::{At, HangWatch, MayHang};
 use crate::launcher::{gone, launch};
 use crate::lock::lock;
 use crate::next_life;
@@ -162,7 +162,7 @@ impl Shared {
     }
 }
 
-impl hang_watch::Watched for Watchable {
+impl MayHang for Watchable {
     fn at(&self) -> Option<At> {
         // What it has begun last it may have begun, and found that it cannot be read; then it waits for the next.
         if self.link.unconfirmed() == 0 {

@@ -1,6 +1,5 @@
 //! The types of columns.
 
-use crate::shortened::shortened;
 use std::fmt;
 use std::str::FromStr;
 use std::sync::Arc;
@@ -206,7 +205,7 @@ impl FromStr for Kind {
 
     /// The type that is written so, as [`Display`](fmt::Display) writes it: `u16`, `decimal(10,2)`, `timestamp(us, UTC)`.
     fn from_str(text: &str) -> Result<Kind, ParseKindError> {
-        parse(text).ok_or_else(|| ParseKindError(shortened(text).to_owned()))
+        parse(text).ok_or_else(|| ParseKindError(text.chars().take(60).collect()))
     }
 }
 

@@ -41,7 +41,7 @@ const OPERATION: u32 = 4;
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Outcome {
-    /// The thread gave up before anybody chose it: its deadline passed or it found what it wanted.
+    /// The thread gave up before it was chosen: its deadline passed or it found what it wanted.
     Aborted,
     /// The other side is gone.
     Disconnected,

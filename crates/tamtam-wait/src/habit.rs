@@ -249,7 +249,7 @@ impl Habit {
     }
 
     fn learn(&self, before: Lesson, after: Lesson) {
-        // Reading is free for a line that everybody shares; writing is not.
+        // Reading is free for a line that all threads share; writing is not.
         if before != after {
             self.word.store(after.pack(), Relaxed);
         }

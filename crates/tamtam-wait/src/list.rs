@@ -221,7 +221,7 @@ impl WaitQueue {
         }
     }
 
-    /// Tells everybody to look again.
+    /// Tells all who wait to look again.
     pub fn tell_all(&mut self, sleepers: &mut Vec<Sleeper>) {
         for entry in self.selectors.drain(..) {
             if entry.context.select(entry.operation) == Some(true) {
@@ -231,7 +231,7 @@ impl WaitQueue {
         self.tell_watchers(sleepers);
     }
 
-    /// Tells everybody that the other side is gone. The selectors' entries stay, so that each
+    /// Tells all who wait that the other side is gone. The selectors' entries stay, so that each
     /// thread finds its own, with its packet, when it comes to remove it.
     pub fn disconnect(&mut self, sleepers: &mut Vec<Sleeper>) {
         for entry in &self.selectors {
@@ -269,7 +269,7 @@ impl WaitQueue {
 pub struct WaitList {
     /// Twice the entries in the queue, and [`NONE_TO_WAKE`]; written under the queue's lock.
     pending: AtomicU32,
-    /// A task that waits alone. It came before those in the queue. In a chained list, too: who is woken here is on no one's way.
+    /// A task that waits alone. It came before those in the queue. In a chained list, too: what is woken here is on the way of none of them.
     pub(crate) lone: Lone,
     habit: Habit,
     /// Whether one wake-up at a time is enough.

@@ -118,7 +118,7 @@ impl Lifeline {
         }
     }
 
-    /// Gives the actor its name, before anybody else knows it.
+    /// Gives the actor its name, before another thread knows it.
     pub(crate) fn set_name(&self, name: Arc<str>) {
         let life = Box::new(Life {
             name: Some(name),

@@ -241,7 +241,7 @@ impl Line {
         }
     }
 
-    /// A line whose actors are observed, if there is anybody to whom they are shown.
+    /// A line whose actors are observed, if there is an observer to whom they are shown.
     pub(crate) fn shown(mut self, shown: Option<&Shown>) -> Self {
         self.ledger = shown.and_then(WatchedHome::ledger).cloned();
         self

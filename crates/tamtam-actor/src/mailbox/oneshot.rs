@@ -157,7 +157,7 @@ pub(crate) struct Taker<T> {
 
 // SAFETY: it brings a value to another thread, wherever it is itself.
 unsafe impl<T: Send> Send for Filler<T> {}
-// SAFETY: by reference it only looks whether anybody waits.
+// SAFETY: by reference it only looks whether a thread or task waits.
 unsafe impl<T: Send> Sync for Filler<T> {}
 
 impl<T> Filler<T> {

@@ -26,7 +26,7 @@ struct Link<T> {
 
 // SAFETY: a link says where another one is; who may go there is for the stack to say.
 unsafe impl<T> Send for Link<T> {}
-// SAFETY: a link says where another one is, and lets no one go there: that is for the stack to say.
+// SAFETY: a link says where another one is, and gives no way to it: that is for the stack to say.
 unsafe impl<T> Sync for Link<T> {}
 
 /// A value in a box with a link, so that it needs no other box to lie on a stack of `T`.

@@ -114,7 +114,7 @@ impl Slabs {
     ///
     /// The slab is one of these, and open.
     unsafe fn take_from(&mut self, slab: *mut SlabHead) -> *mut u8 {
-        // SAFETY: the slab is open: it is alive and has nodes; and free nodes are in no one's hands.
+        // SAFETY: the slab is open: it is alive and has nodes; and free nodes are used by nothing.
         unsafe {
             (*slab).used += 1;
             let free = (*slab).free;

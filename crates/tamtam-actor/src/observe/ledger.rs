@@ -76,7 +76,7 @@ impl Ledger {
     }
 
     fn shelf(&self, id: ActorId) -> MutexGuard<'_, RecordShelf> {
-        // No one panics with it in hand.
+        // Nothing panics while it is locked.
         let place = (id.get() % SHELVES as u64) as usize;
         self.shelves[place]
             .lock()

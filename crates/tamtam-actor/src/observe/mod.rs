@@ -6,7 +6,7 @@
 //! nothing.
 //!
 //! An actor that is observed costs two looks at the clock a turn, one locked instruction more a message, and about
-//! 400 bytes. The figures lie in plain counters that the one who counts writes and everybody reads: nothing is sent, no thread waits.
+//! 400 bytes. The figures lie in plain counters that the one who counts writes and all read: nothing is sent, no thread waits.
 //!
 //! With the feature `metrics`, `record_metrics` gives the figures to the program's recorder of `metrics`, for Prometheus,
 //! OpenTelemetry and others. With the feature `top`, `serve` lets `tamtam top` show a live table of this program. With the feature `tracing`,

@@ -10,7 +10,7 @@ pub(crate) struct Counts {
     pub(crate) entered: Count,
 }
 
-/// A count that one thread at a time changes, and everybody reads. Not of the seam: it orders nothing.
+/// A count that one thread at a time changes, and all read. Not of the seam: it orders nothing.
 #[derive(Debug, Default)]
 pub(crate) struct Count(AtomicU64);
 

@@ -65,7 +65,7 @@ impl<T> Deque<T> {
         &self.items[(position % CAPACITY) as usize]
     }
 
-    /// How many items there are, for anybody; the owner's own look is exact. Sequentially consistent.
+    /// How many items there are, for any thread; the owner's own look is exact. Sequentially consistent.
     pub(crate) fn len(&self) -> usize {
         seam::model_fence();
         let head = RingHead::unpack(self.head.load(Ordering::SeqCst));

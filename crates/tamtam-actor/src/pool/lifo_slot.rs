@@ -49,7 +49,7 @@ impl<T> LifoSlot<T> {
         }
     }
 
-    /// Whether there may be an item, for anybody.
+    /// Whether there may be an item, for any thread.
     #[inline]
     pub(crate) fn is_full(&self) -> bool {
         self.state.load(Ordering::Relaxed) == FULL

@@ -87,7 +87,7 @@ impl<M: Send + 'static> Topic<M> {
     ///
     /// It is kept from the moment at which it is published, whichever subscriber has room for it, until the next one is. If
     /// the new subscriber has no room for it, it is dropped for that one, and [counted](Subscription::dropped). Where the latest
-    /// value is all that is wanted, and no one needs to be told, there is the
+    /// value is all that is wanted, and no subscriber needs to be told, there is the
     /// [`Property`](https://docs.rs/tamtam-channel).
     ///
     /// # Examples
@@ -212,7 +212,7 @@ impl<M: Clone + Send + 'static> Topic<M> {
     ///
     /// # Errors
     ///
-    /// None at this time, since there is no one left to tell the publisher of; it is the error of
+    /// None at this time, since no subscriber is left to tell the publisher of; it is the error of
     /// [`publish`](Topic::publish), so that the one can be put in the place of the other.
     ///
     /// # Examples

@@ -150,7 +150,7 @@ impl<M> Subscribers<M> {
             }
         };
         // With it others may go that have left since, and what they have brought: not under the lock, and if that
-        // panics it is no one else's affair.
+        // panics no other subscriber hears of it.
         contain(move || drop(outdated));
         for member in stopped {
             member.ledger().end(Ending::Stopped);

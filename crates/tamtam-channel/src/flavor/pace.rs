@@ -102,7 +102,7 @@ impl Pace {
         }
     }
 
-    /// The most messages that anybody saw.
+    /// The most messages that were seen.
     pub(crate) fn high_water(&self) -> usize {
         self.high_water.load(Relaxed)
     }

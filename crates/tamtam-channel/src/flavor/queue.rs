@@ -63,7 +63,7 @@ pub(crate) trait Queue {
     /// A waiting receiver's second look.
     fn has_mail(&self) -> bool;
 
-    /// The most messages that there were at once, as far as anybody saw.
+    /// The most messages that there were at once, as far as was seen.
     fn high_water(&self) -> usize {
         self.pace().high_water().max(self.len())
     }

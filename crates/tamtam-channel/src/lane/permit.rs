@@ -255,7 +255,7 @@ impl<T, K> LaneSender<T, K> {
         Some(Permit { sender: self })
     }
 
-    /// The room of a permit is free again, from the next look on. No one waits for it: the only one who could is the one
+    /// The room of a permit is free again, from the next look on. No sender waits for it: the only one that could is the one
     /// who has the permit.
     fn release(&self) {
         self.fit.set(self.fit.get() + 1);

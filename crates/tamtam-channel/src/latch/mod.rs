@@ -26,7 +26,7 @@ use stripes::Stripes;
 /// that while other threads count too, so from here on the stripes earn what they cost.
 const LARGE: u64 = if cfg!(tamtam_loom) { 1 << 32 } else { 1 << 16 };
 
-/// A number that threads count down, and that lets everybody pass once it is zero.
+/// A number that threads count down, and that lets all pass once it is zero.
 ///
 /// A latch opens at zero, exactly and not before, and stays open for ever. Counting further does
 /// nothing. Any number of threads may count and wait; share the latch by reference or in an `Arc`.

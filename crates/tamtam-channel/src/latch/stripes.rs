@@ -9,7 +9,7 @@
 //! 2. `SETTLING`. A thread needs a lease and the pool is nearly empty. Holding the lock, it returns
 //!    to the pool what is unused of every lease, also of threads that have ended or do something
 //!    else.
-//! 3. `EXACT`, for ever. The pool is what is left, and everybody counts there.
+//! 3. `EXACT`, for ever. The pool is what is left, and all count there.
 //!
 //! The one race is between a thread that counts on its stripe and the one that settles. The first
 //! *stores its count and then reads the phase*; the other *writes the phase and then reads the
@@ -52,7 +52,7 @@ pub(super) struct Stripes {
     lock: CacheAligned<Mutex<()>>,
 }
 
-/// What every count reads and hardly anybody writes.
+/// What every count reads and hardly any writes.
 struct Head {
     phase: AtomicU32,
     /// Whether the settler's barrier works for the counting threads too.

@@ -16,7 +16,7 @@ const FOLDER: &str = "lab/results";
 /// How their names end.
 const ENDING: &str = "jsonl";
 
-/// More sessions of one day than anyone runs: beyond it, something else is wrong.
+/// More sessions of one day than there are runs: beyond it, something else is wrong.
 const MOST_OF_A_DAY: usize = 9_999;
 
 /// A place in the folder, taken before anything is measured and given back if nothing comes of it.

@@ -44,6 +44,6 @@ fn torn(path: &Path, bytes: u64, what: &str) -> String {
 }
 
 fn say(text: &str) {
-    // A closed standard error leaves no one to tell.
+    // A closed standard error leaves no reader to tell.
     let _ = writeln!(io::stderr(), "tamtam: {text}");
 }

@@ -47,7 +47,7 @@ pub(crate) fn all() -> Vec<Found> {
         paths.sort();
         for path in paths {
             if is_left_behind(&path) {
-                // It is of no use to anybody; if it cannot be removed, so be it.
+                // It is of no use any more; if it cannot be removed, so be it.
                 let _ = std::fs::remove_file(&path);
             } else {
                 let hello = Line::open(&path).and_then(|mut line| line.hello());

@@ -5,6 +5,7 @@ mod date;
 mod probe;
 mod reader;
 mod received;
+mod shortened;
 mod view;
 mod writer;
 
@@ -17,6 +18,7 @@ pub use reader::ReadError;
 use reader::read;
 pub(crate) use reader::{Reading, read_arguments};
 pub(crate) use received::{Budget, Within};
+pub(crate) use shortened::shortened;
 pub(crate) use view::View;
 pub use writer::WriteError;
 

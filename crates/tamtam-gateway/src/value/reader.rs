@@ -12,8 +12,8 @@ use serde::de::{
 use thiserror::Error;
 
 use super::received::{ANY, hand_over};
+use super::shortened::shortened;
 use super::{Array, ClassNames, Items, Members, Value, to_iso};
-use crate::shortened::shortened;
 
 /// A value that is not of the type that was asked for.
 ///

@@ -11,7 +11,7 @@ use tokio::time::Instant;
 use super::paced::End;
 use crate::admission::Ticket;
 use crate::gateway::Shared;
-use crate::shortened::shortened;
+use crate::value::shortened;
 use crate::{Caller, Fault, FaultKind, Limits};
 
 /// Says that the caller has not said who it is, or may not: numbers of the registry of WebSocket's close codes.

@@ -41,7 +41,7 @@ impl<H, P: Part> fmt::Debug for Players<H, P> {
     }
 }
 
-/// Everybody, filled in when all are made.
+/// All of them, filled in when all are made.
 struct Known<M>(Arc<OnceLock<Vec<Address<M>>>>);
 
 impl<M: Send + 'static> Others<M> for Known<M> {

@@ -50,7 +50,7 @@ pub trait Part: Send + Unpin + 'static {
     fn handle(&mut self, message: Self::Message, others: &impl Others<Self::Message>);
 }
 
-/// Everybody who is on the stage, the actor itself included.
+/// All who are on the stage, the actor itself included.
 pub trait Others<M> {
     /// Sends `message` to the actor at `position`, and does not wait. One that is lost is missed at the end.
     fn tell(&self, position: usize, message: M);

@@ -38,7 +38,7 @@ fn drop_against_another(keeps: bool) {
         stage.run();
         assert_eq!(fate.handled.load(Relaxed), 1);
         if keeps {
-            // It is kept by itself, and reached by no one else, until it is told to stop.
+            // It is kept by itself, and reached by nothing else, until it is told to stop.
             let again = weak.upgrade().expect("it keeps an address");
             again.stop();
             stage.run();

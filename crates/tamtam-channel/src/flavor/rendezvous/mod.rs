@@ -433,7 +433,7 @@ impl<T> Rendezvous<T> {
     /// Receiving as a task does it: not by being chosen, but by choosing a sender.
     ///
     /// A task that is cancelled after a sender has given it a message would lose the message, or the
-    /// sender would have returned before anybody had it. So a task is only told that a sender has come,
+    /// sender would have returned before a receiver had it. So a task is only told that a sender has come,
     /// and the exchange takes place while it is polled.
     pub(crate) fn meeting(&self) -> Meeting<'_, T> {
         Meeting(self)

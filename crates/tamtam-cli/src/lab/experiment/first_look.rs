@@ -1,7 +1,7 @@
 //! What a run without arguments measures.
 
 /// What a run without arguments measures: a variant, what stands in for it where only one core is to be had, and its
-/// contenders: ours beside what everyone has, the standard library's. Five rounds of it stay under a minute.
+/// contenders: ours beside what all programs have, the standard library's. Five rounds of it stay under a minute.
 pub(in crate::lab) const FIRST_LOOK: &[FirstLook] = &[
     FirstLook {
         experiment: "handover",

@@ -65,7 +65,7 @@ impl Kind {
         }
     }
 
-    /// The peer that everyone has: the one to compare with first.
+    /// The peer that all programs have: the one to compare with first.
     #[must_use]
     pub(in crate::lab) fn baseline(self) -> &'static str {
         match self {

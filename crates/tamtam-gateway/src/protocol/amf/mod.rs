@@ -19,7 +19,7 @@ use crate::admission::Ticket;
 use crate::buffer;
 use crate::gateway::Shared;
 use crate::json::not_carried;
-use crate::shortened::shortened;
+use crate::value::shortened;
 use crate::{AmfClasses, AmfRows, Answer, Arguments, Caller, Fault, FaultKind, Limits, Value};
 pub(crate) use flash::is_flash_player;
 pub(crate) use places::refusal;

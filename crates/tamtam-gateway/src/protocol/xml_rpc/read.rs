@@ -5,8 +5,7 @@ use base64::engine::general_purpose::STANDARD;
 use quick_xml::Reader;
 use quick_xml::events::Event;
 
-use crate::shortened::shortened;
-use crate::value::{Budget, from_compact_iso};
+use crate::value::{Budget, from_compact_iso, shortened};
 use crate::{Fault, FaultKind, Limits, Value};
 
 /// So deep values may lie in each other, whatever else is allowed: each level is a call of what reads them, and a thread has a stack.

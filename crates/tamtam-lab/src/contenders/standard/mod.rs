@@ -1,4 +1,4 @@
-//! The standard library's own ways of passing messages, and what one makes of its locks by hand: what everyone has without
+//! The standard library's own ways of passing messages, and what one makes of its locks by hand: what all programs have without
 //! any dependency. They run in the program itself, so that the first table already compares with this machine today.
 
 mod locks;

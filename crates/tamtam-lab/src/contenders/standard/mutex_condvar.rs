@@ -48,7 +48,7 @@ impl<M> Shared<M> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Puts the message in and lets go of the lock before it wakes anybody.
+    /// Puts the message in and lets go of the lock before it wakes a waiter.
     fn push(&self, mut state: MutexGuard<'_, State<M>>, message: M) {
         state.messages.push_back(message);
         let awaited = state.waiting_receivers > 0;

@@ -37,7 +37,7 @@ fn run<H: Handover<Turn>>(handover: H, conditions: &Conditions) -> Result<Measur
         thread::spawn(move || {
             let mut caller = caller;
             let seat = seats.near.take();
-            // Also after a failure: the others wait for everyone.
+            // Also after a failure: the others wait for all.
             start.wait();
             let outcome = seat.and_then(|()| caller.turns(count, limit));
             // The main thread may have given up on the first failure.

@@ -52,7 +52,7 @@ impl Actor {
         others.tell(to as usize, ping);
     }
 
-    /// Marsaglia's generator ("Xorshift RNGs", 2003): the same choices for everybody who is measured.
+    /// Marsaglia's generator ("Xorshift RNGs", 2003): the same choices for all who are measured.
     fn anybody_else(&mut self) -> u32 {
         self.random ^= self.random << 13;
         self.random ^= self.random >> 17;

@@ -45,7 +45,7 @@ pub struct Identity {
 /// let made = rcgen::generate_simple_self_signed(["authority.example".to_owned()])?;
 /// let authorities = Authorities::from_pem(made.cert.pem())?;
 /// # drop(authorities);
-/// // None is a mistake, and not an authority that trusts everyone.
+/// // None is a mistake, and not an authority that trusts all.
 /// assert!(Authorities::from_pem("").is_err());
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```

@@ -75,7 +75,7 @@ fn report(
         .filter(|standings| standings.rows.iter().any(|row| row.state != State::NotRun))
     {
         text.push_str(&table::render(standings, detail, colour));
-        // One that is broken off in its first round has not measured everybody.
+        // One that is broken off in its first round has not measured all.
         let is_whole = !session.interrupted || session.rounds > 0;
         for verdict in verdict::verdicts(standings).iter().filter(|_| is_whole) {
             text.push_str(&wrapped(&format!("→ {verdict}"), "  "));
