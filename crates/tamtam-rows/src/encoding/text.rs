@@ -335,7 +335,7 @@ impl<'a> Fields<'a> {
         for (index, field) in schema.fields().iter().enumerate() {
             let (name, _, is_last) = self.next()?;
             if name != field.name() {
-                let name = shortened(&name);
+                let name = shortened(name);
                 let reason = format!("column {index} is called {name:?}, not {:?}", field.name());
                 return differs(reason);
             }

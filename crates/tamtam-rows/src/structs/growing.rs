@@ -223,7 +223,7 @@ pub(super) fn refused(inlet: &Inlet, refusal: Refusal, value: &str) -> Reason {
     Reason(match refusal {
         Refusal::TooLarge => crate::ShapeError::TooLarge.to_string(),
         Refusal::Kind => {
-            let value = shortened(&value);
+            let value = shortened(value);
             format!("{value} is not of type {}", inlet.kind())
         }
     })
