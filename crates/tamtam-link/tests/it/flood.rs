@@ -50,7 +50,7 @@ const MOST: usize = 256 << 10;
 /// Bytes of each message, and what more it takes in a frame at most.
 const BYTES: usize = 1_000;
 const FRAME: usize = 16;
-const MESSAGES: usize = 64 << 10;
+const MESSAGES: usize = 32 << 10;
 /// What the system holds of it: sockets of 8 MiB at most, by this machine's limits.
 const IN_CARRIER: usize = 16 << 20;
 
