@@ -11,7 +11,7 @@
 use std::cell::Cell;
 use std::time::{Duration, Instant};
 
-use tamtam_wait::seam::atomic::Ordering;
+use tamtam_wait::seam::atomic::{AtomicU32, Ordering};
 use tamtam_wait::{Futex, Habit, Scope, TimedOut, Wait};
 
 /// A thread sleeps, or is about to. Above, which wraps: how often such threads were woken. Without that count, one that is about to sleep would not
@@ -115,6 +115,22 @@ impl Bell {
         }
     }
 
+    /// Wakes the threads that sleep here, whatever the word says of them: for threads of the own process, which are counted in memory that no other one can
+    /// write ([`OwnSleepers`]).
+    #[cold]
+    fn rouse(&self) {
+        let word = self.word.load(Ordering::SeqCst);
+        let awake = (word | SLEEPS).wrapping_add(1);
+        let is_rung = self
+            .word
+            .compare_exchange(word, awake, Ordering::SeqCst, Ordering::SeqCst);
+        if is_rung.is_err() {
+            // Whatever else was written there, a thread that is about to sleep finds another word than the one that it remembers.
+            self.word.fetch_add(SLEEPS + 1, Ordering::SeqCst);
+        }
+        self.word.wake_all(Scope::Shared);
+    }
+
     /// The word to sleep on.
     pub(crate) fn word(&self) -> &Futex {
         &self.word
@@ -203,10 +219,77 @@ impl Bell {
     }
 }
 
+/// How many threads of this process sleep at a bell, or are about to, in memory of its own. By that this process wakes them itself, where the bell's word
+/// says nothing: another process has taken the bit away and was stopped or killed before it could wake them, or it lies.
+#[derive(Debug)]
+pub(crate) struct OwnSleepers(AtomicU32);
+
+/// A wait of one thread, which is counted from its first sleep on.
+struct Counted<'a> {
+    sleepers: &'a OwnSleepers,
+    is_counted: Cell<bool>,
+}
+
+impl Counted<'_> {
+    fn count(&self) {
+        if !self.is_counted.replace(true) {
+            // SYNC own-sleepers
+            self.sleepers.0.fetch_add(1, Ordering::SeqCst);
+        }
+    }
+}
+
+impl Drop for Counted<'_> {
+    fn drop(&mut self) {
+        if self.is_counted.get() {
+            self.sleepers.0.fetch_sub(1, Ordering::SeqCst);
+        }
+    }
+}
+
+impl OwnSleepers {
+    pub(crate) fn new() -> Self {
+        OwnSleepers(AtomicU32::new(0))
+    }
+
+    /// As [`Bell::wait_announced`], of a thread that others of this process may have to [wake](OwnSleepers::wake).
+    pub(crate) fn wait_at<'a, Others>(
+        &self,
+        bell: &'a Bell,
+        wait: Wait,
+        deadline: Option<Instant>,
+        mut announce: impl FnMut(),
+        is_there: impl FnMut() -> bool,
+        others: impl Fn() -> Others,
+    ) -> Result<(), TimedOut>
+    where
+        Others: Iterator<Item = (&'a Futex, u32, Scope)>,
+    {
+        let counted = Counted {
+            sleepers: self,
+            is_counted: Cell::new(false),
+        };
+        let announce = || {
+            counted.count();
+            announce();
+        };
+        bell.wait_announced(wait, deadline, announce, is_there, others)
+    }
+
+    /// Wakes those of them that sleep at the bell. What they are to see was written before, by a sequentially consistent exchange.
+    #[inline]
+    pub(crate) fn wake(&self, bell: &Bell) {
+        // SYNC own-sleepers
+        tamtam_wait::seam::model_fence();
+        if self.0.load(Ordering::SeqCst) != 0 {
+            bell.rouse();
+        }
+    }
+}
+
 #[cfg(all(test, tamtam_loom))]
 mod loom_tests {
     use super::*;
-    use tamtam_wait::seam::atomic::AtomicU32;
     use tamtam_wait::seam::{Arc, thread};
     use tamtam_wait::{Context, Operation, SharedWords, WaitList};
 
@@ -309,5 +392,44 @@ mod loom_tests {
             by_process.join().unwrap();
             by_thread.join().unwrap();
         });
+    }
+
+    /// A thread is woken by one of its own process, though another process has taken the bit away before and has died, or writes what it likes.
+    #[test]
+    fn loom_the_own_process_wakes_whatever_stands_in_the_word() {
+        let dies_in_a_wake_up: fn(&Bell) = |bell| {
+            let word = bell.look();
+            if word & SLEEPS != 0 {
+                let awake = word.wrapping_add(1);
+                let _ = bell
+                    .word
+                    .compare_exchange(word, awake, Ordering::SeqCst, Ordering::SeqCst);
+            }
+        };
+        let lies: fn(&Bell) = |bell| bell.word.store(0, Ordering::SeqCst);
+        for other in [dies_in_a_wake_up, lies] {
+            model(move || {
+                let seat = Arc::new((Bell::new(), OwnSleepers::new(), AtomicU32::new(0)));
+                let lying = {
+                    let seat = Arc::clone(&seat);
+                    thread::spawn(move || other(&seat.0))
+                };
+                let waking = {
+                    let seat = Arc::clone(&seat);
+                    thread::spawn(move || {
+                        let (bell, sleepers, is_over) = &*seat;
+                        is_over.swap(1, Ordering::SeqCst);
+                        sleepers.wake(bell);
+                    })
+                };
+                let (bell, sleepers, is_over) = &*seat;
+                let is_there = || is_over.load(Ordering::SeqCst) != 0;
+                sleepers
+                    .wait_at(bell, Wait::Park, None, || {}, is_there, std::iter::empty)
+                    .unwrap();
+                lying.join().unwrap();
+                waking.join().unwrap();
+            });
+        }
     }
 }

@@ -7,22 +7,20 @@
 use std::cell::Cell;
 use std::fmt::Debug;
 use std::os::fd::{AsFd, AsRawFd, BorrowedFd};
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc;
-use std::thread::{Scope, ScopedJoinHandle};
 use std::time::{Duration, Instant};
 
 use tamtam_channel::RecvTimeoutError;
 use tamtam_ipc::{
     Arena, BytesReceiver, BytesSender, CarrierError, Condition, Event, Mutex, Properties, Property,
-    Receiver, Sender, Slot, Value, attach, bytes_channel, carrier, channel,
+    Receiver, Sender, Slot, Value, Wait, attach, bytes_channel, carrier, channel,
 };
 use tamtam_testing::in_a_process_of_its_own;
 
-use crate::other::{further, half};
+use crate::other::{LONG, Waiting, further, half};
 use crate::traced::{Fate, Halted, Traced, traced};
 
-/// Nothing that has to come takes so long.
-const LONG: Duration = Duration::from_secs(30);
 /// For a call that has to end without what it waits for.
 const SOON: Duration = Duration::from_millis(3);
 /// More than an operation has steps.
@@ -114,40 +112,12 @@ fn at_each_step<Seen: PartialEq + Debug>(
     );
 }
 
-/// A thread of the survivor that waits for the other process.
-struct Waiting<'scope, R> {
-    thread: ScopedJoinHandle<'scope, R>,
-    id: u32,
-}
-
-impl<'scope, R: Send + 'scope> Waiting<'scope, R> {
-    fn start(
-        scope: &'scope Scope<'scope, '_>,
-        wait: impl FnOnce() -> R + Send + 'scope,
-    ) -> Waiting<'scope, R> {
-        let (tell, told) = mpsc::channel();
-        let thread = scope.spawn(move || {
-            let own = rustix::thread::gettid().as_raw_pid().cast_unsigned();
-            tell.send(own).unwrap();
-            wait()
-        });
-        let id = told.recv().unwrap();
-        Waiting { thread, id }
-    }
-
-    /// Until it sleeps. What has attached has woken it.
-    fn sleeps(&self) {
-        let status = format!("/proc/self/task/{}/stat", self.id);
-        let patience = Instant::now() + LONG;
-        while !std::fs::read_to_string(&status).unwrap().contains(") S ") {
-            assert!(Instant::now() < patience, "it does not sleep");
-            std::thread::yield_now();
-        }
-    }
-
-    fn join(self) -> R {
-        self.thread.join().unwrap()
-    }
+/// What has been brought about just now ends the wait, and not its deadline, which is as far away as this.
+fn in_time<'scope, R: Send + 'scope>(waiting: Waiting<'scope, R>) -> R {
+    let brought = Instant::now();
+    let result = waiting.join();
+    assert!(brought.elapsed() < LONG, "it has slept until its deadline");
+    result
 }
 
 const WHOLE: &[u8] = b"a whole message, longer than a word";
@@ -632,6 +602,40 @@ fn what_a_carrier_was_given_is_read_as_a_whole_and_then_the_end() {
             place.halt(memory.as_fd(), || reading.sleeps()).go_on();
             reading.join()
         })
+    });
+}
+
+#[test]
+fn the_own_process_ends_a_wait_at_a_seat_whatever_has_become_of_the_other() {
+    const PATH: &str =
+        "steps::the_own_process_ends_a_wait_at_a_seat_whatever_has_become_of_the_other";
+    const SEAT: usize = 3;
+    if let Some(memory) = half("does it") {
+        let (mut writer, _reader) = attach(memory).unwrap();
+        let written = traced(|| writer.write_to(WHOLE, 1 << SEAT).unwrap());
+        assert_eq!(written, WHOLE.len());
+        return;
+    }
+    // No seat sleeps on a life: what is wrong with the other one is found by a thread that wakes those who do.
+    at_each_step(PATH, &[0, WHOLE.len()], |place| {
+        let (_writer, reader) = carrier(4096).unwrap();
+        let memory = reader.memory().try_clone_to_owned().unwrap();
+        let (seats, is_over) = (reader.seats(), AtomicBool::new(false));
+        std::thread::scope(|scope| {
+            let (seats, is_over) = (&seats, &is_over);
+            let waiting = Waiting::start(scope, move || {
+                let deadline = Some(Instant::now() + LONG);
+                seats.wait(SEAT, Wait::Park, deadline, || {
+                    is_over.load(Ordering::SeqCst)
+                });
+            });
+            let halted = place.halt(memory.as_fd(), || waiting.sleeps());
+            is_over.swap(true, Ordering::SeqCst);
+            seats.waker().wake();
+            in_time(waiting);
+            halted.go_on();
+        });
+        reader.len().unwrap()
     });
 }
 
