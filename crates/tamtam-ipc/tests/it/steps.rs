@@ -20,6 +20,7 @@ use tamtam_ipc::{
 };
 use tamtam_testing::in_a_process_of_its_own;
 
+use crate::left::{Names, Temporary, held};
 use crate::other::{LONG, Waiting, further, half, memory_of};
 use crate::traced::{Fate, Halted, Traced, traced};
 
@@ -51,22 +52,6 @@ impl Place {
     }
 }
 
-/// The descriptors and the shared pieces of memory that this process has, and the names of such that anybody has.
-fn held() -> (usize, usize, usize) {
-    let fds = std::fs::read_dir("/proc/self/fd").unwrap().count();
-    let maps = std::fs::read_to_string("/proc/self/maps").unwrap();
-    let names = |folder| {
-        let entries = std::fs::read_dir(folder).into_iter().flatten().flatten();
-        let own = format!("{}", std::process::id());
-        let is_ours = |name: String| name.contains("tamtam") && name.contains(&own);
-        entries
-            .filter(|it| is_ours(it.file_name().to_string_lossy().into_owned()))
-            .count()
-    };
-    let named = names("/dev/shm") + names("/tmp");
-    (fds, maps.matches("memfd:tamtam").count(), named)
-}
-
 /// Has a process that does something killed, and another one stopped, after each step of it. What the survivor sees of those that were killed, in
 /// the order of the steps, is `of_killed`; of those that were stopped and went on it is the last of these.
 fn at_each_step<Seen: PartialEq + Debug>(
@@ -74,11 +59,15 @@ fn at_each_step<Seen: PartialEq + Debug>(
     of_killed: &[Seen],
     survive: impl Fn(&Place) -> Seen,
 ) {
+    let temporary = Temporary::new(path);
     in_a_process_of_its_own(
         path,
         Duration::from_secs(120),
-        |_| (),
+        |command| {
+            command.env("TMPDIR", temporary.path());
+        },
         || {
+            let names_at_first = Names::now();
             let mut held_at_first = None;
             for fate in [Fate::Killed, Fate::Stopped] {
                 let mut seen = Vec::new();
@@ -110,6 +99,8 @@ fn at_each_step<Seen: PartialEq + Debug>(
                 };
                 assert_eq!(seen, expected);
             }
+            let left = names_at_first.left_since(LONG);
+            assert!(left.is_empty(), "{left:?}");
         },
     );
 }
