@@ -80,8 +80,18 @@ impl Party {
     }
 
     /// Its life as it is now, with what the kernel knows of it; frees the place of one that is dead.
+    #[inline]
     pub(crate) fn look(&self) -> Option<(u32, u32)> {
-        let mut life = self.life.load(Ordering::SeqCst);
+        let life = self.life.load(Ordering::SeqCst);
+        let (kernel, count) = halves(life);
+        if kernel & IS_DEAD != 0 {
+            return self.look_at_dead(life);
+        }
+        (kernel != 0).then_some((kernel, count))
+    }
+
+    #[cold]
+    fn look_at_dead(&self, mut life: u64) -> Option<(u32, u32)> {
         loop {
             let (kernel, count) = halves(life);
             if kernel & IS_DEAD == 0 {
