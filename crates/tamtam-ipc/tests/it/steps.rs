@@ -562,8 +562,19 @@ fn a_named_value_is_there_as_a_whole_or_not_at_all() {
         return traced(|| properties.set("name", "value").unwrap());
     }
     at_each_step(PATH, &[None, Some(Value::from("value"))], |place| {
-        let properties = Properties::create(2, 16).unwrap();
-        let halted = place.halt(properties.memory(), || ());
+        let properties = Properties::create(3, 16).unwrap();
+        properties.set("old", 1_i64).unwrap();
+        let (version, _) = properties.versioned("old").unwrap();
+        let halted = std::thread::scope(|scope| {
+            let waiting = Waiting::start(scope, || {
+                properties.wait_changed_timeout("old", version, LONG)
+            });
+            let halted = place.halt(properties.memory(), || waiting.sleeps());
+            // A name that has a value gets another one, and who waits for that is told, also while the other one is stopped.
+            properties.set("old", 2_i64).unwrap();
+            in_time(waiting).unwrap();
+            halted
+        });
         let value = properties.get("name");
         if place.is_stopped() {
             halted.go_on();
@@ -575,7 +586,7 @@ fn a_named_value_is_there_as_a_whole_or_not_at_all() {
         if value.is_none() {
             properties.set("name", 2_i64).unwrap();
         }
-        assert_eq!(properties.names(), ["name", "other"]);
+        assert_eq!(properties.names(), ["name", "old", "other"]);
         value
     });
 }
