@@ -1,8 +1,9 @@
 //! Where a thread sleeps until another process brings something.
 //!
-//! A bell is a word that says whether a thread **sleeps**, and how often it was rung for one. The thread that waits writes that, looks once more, and
-//! sleeps while the word stays as it was; the one that brings something says so by an exchange in shared memory, and then looks at the word. Both are sequentially consistent, so at least one of the two sees the
-//! other. (Within a process the bringing side would be a plain store, by the asymmetric fence of `tamtam-wait`; that does not reach into another
+//! A bell is a word that says whether a thread **sleeps**, whether such threads are being **woken**, and how often they were. The thread that waits writes the
+//! first, looks once more, and sleeps while the word stays as it was; the one that brings something says so by an exchange in shared memory, and then looks
+//! at the word. Both are sequentially consistent, so at least one of the two sees the other. One that finds that others are being woken wakes them, too: the
+//! thread that was about to may be stopped. (Within a process the bringing side would be a plain store, by the asymmetric fence of `tamtam-wait`; that does not reach into another
 //! process.)
 //!
 //! Another process can write anything into the word. So it can keep away wake-ups that it was to give, and it can wake a thread that then looks and
@@ -11,12 +12,21 @@
 use std::cell::Cell;
 use std::time::{Duration, Instant};
 
-use tamtam_wait::seam::atomic::Ordering;
+use tamtam_wait::seam::atomic::{AtomicU32, Ordering};
 use tamtam_wait::{Futex, Habit, Scope, TimedOut, Wait};
 
-/// A thread sleeps, or is about to. Above, which wraps: how often such threads were woken. Without that count, one that is about to sleep would not
-/// see that it was woken if another one has come to sleep since.
+/// A thread sleeps, or is about to.
 const SLEEPS: u32 = 1;
+/// Threads that slept are being woken, as far as is known: the one that is at it may have been stopped or killed before it has.
+const WAKING: u32 = 2;
+/// Above, which wraps: how often threads were woken. Without that count, one that is about to sleep would not see that it was woken if another one has
+/// come to sleep since.
+const ROUND: u32 = 4;
+
+/// What the word holds while those are woken who sleep according to it.
+fn waking_after(word: u32) -> u32 {
+    ((word & !SLEEPS) | WAKING).wrapping_add(ROUND)
+}
 
 /// So many words beside the bell's own may end a sleep.
 pub(crate) const MOST_OTHERS: usize = 64;
@@ -84,7 +94,7 @@ impl Bell {
     #[inline]
     pub(crate) fn ring_unmet(&self) {
         let word = self.look();
-        if word & SLEEPS != 0 {
+        if word & (SLEEPS | WAKING) != 0 {
             self.wake(word);
         }
     }
@@ -93,7 +103,7 @@ impl Bell {
     #[inline]
     pub(crate) fn has_sleeper(&self) -> bool {
         self.meet();
-        self.look() & SLEEPS != 0
+        self.look() & (SLEEPS | WAKING) != 0
     }
 
     #[inline]
@@ -105,13 +115,52 @@ impl Bell {
 
     #[cold]
     fn wake(&self, word: u32) {
-        let awake = word.wrapping_add(1);
-        // If that fails, another thread has rung since: those that sleep now came after what this one has brought, and have seen it.
+        let mut waking = word;
+        if word & SLEEPS != 0 {
+            waking = waking_after(word);
+            let rung = self
+                .word
+                .compare_exchange(word, waking, Ordering::SeqCst, Ordering::SeqCst);
+            if let Err(now) = rung {
+                // Another thread has rung since. Those that sleep now came after what this one has brought, and have seen it.
+                if now & WAKING == 0 {
+                    return;
+                }
+                // But it may have been stopped before it has woken those that slept before.
+                waking = now;
+            }
+        }
+        self.word.wake_all(Scope::Shared);
+        self.have_woken(waking);
+    }
+
+    /// All were woken that slept before the word held this. Nothing is to be said of it where a thread has come to sleep since: the next one that rings wakes
+    /// all, whatever stands beside that.
+    fn have_woken(&self, waking: u32) {
+        if waking & SLEEPS == 0 {
+            let awake = waking & !WAKING;
+            let _ = self
+                .word
+                .compare_exchange(waking, awake, Ordering::SeqCst, Ordering::Relaxed);
+        }
+    }
+
+    /// Wakes the threads that sleep here, whatever the word says of them: for threads of the own process, which are counted in memory that no other one can
+    /// write ([`OwnSleepers`]).
+    #[cold]
+    fn rouse(&self) {
+        let word = self.word.load(Ordering::SeqCst);
+        let waking = waking_after(word);
         let rung = self
             .word
-            .compare_exchange(word, awake, Ordering::SeqCst, Ordering::SeqCst);
+            .compare_exchange(word, waking, Ordering::SeqCst, Ordering::SeqCst);
+        if rung.is_err() {
+            // Whatever else was written there, a thread that is about to sleep finds another word than the one that it remembers.
+            self.word.fetch_add(ROUND, Ordering::SeqCst);
+        }
+        self.word.wake_all(Scope::Shared);
         if rung.is_ok() {
-            self.word.wake_all(Scope::Shared);
+            self.have_woken(waking);
         }
     }
 
@@ -203,10 +252,77 @@ impl Bell {
     }
 }
 
+/// How many threads of this process sleep at a bell, or are about to, in memory of its own. By that this process wakes them itself, where the bell's word
+/// says nothing: another process has taken the bit away and was stopped or killed before it could wake them, or it lies.
+#[derive(Debug)]
+pub(crate) struct OwnSleepers(AtomicU32);
+
+/// A wait of one thread, which is counted from its first sleep on.
+struct Counted<'a> {
+    sleepers: &'a OwnSleepers,
+    is_counted: Cell<bool>,
+}
+
+impl Counted<'_> {
+    fn count(&self) {
+        if !self.is_counted.replace(true) {
+            // SYNC own-sleepers
+            self.sleepers.0.fetch_add(1, Ordering::SeqCst);
+        }
+    }
+}
+
+impl Drop for Counted<'_> {
+    fn drop(&mut self) {
+        if self.is_counted.get() {
+            self.sleepers.0.fetch_sub(1, Ordering::SeqCst);
+        }
+    }
+}
+
+impl OwnSleepers {
+    pub(crate) fn new() -> Self {
+        OwnSleepers(AtomicU32::new(0))
+    }
+
+    /// As [`Bell::wait_announced`], of a thread that others of this process may have to [wake](OwnSleepers::wake).
+    pub(crate) fn wait_at<'a, Others>(
+        &self,
+        bell: &'a Bell,
+        wait: Wait,
+        deadline: Option<Instant>,
+        mut announce: impl FnMut(),
+        is_there: impl FnMut() -> bool,
+        others: impl Fn() -> Others,
+    ) -> Result<(), TimedOut>
+    where
+        Others: Iterator<Item = (&'a Futex, u32, Scope)>,
+    {
+        let counted = Counted {
+            sleepers: self,
+            is_counted: Cell::new(false),
+        };
+        let announce = || {
+            counted.count();
+            announce();
+        };
+        bell.wait_announced(wait, deadline, announce, is_there, others)
+    }
+
+    /// Wakes those of them that sleep at the bell. What they are to see was written before, by a sequentially consistent exchange.
+    #[inline]
+    pub(crate) fn wake(&self, bell: &Bell) {
+        // SYNC own-sleepers
+        tamtam_wait::seam::model_fence();
+        if self.0.load(Ordering::SeqCst) != 0 {
+            bell.rouse();
+        }
+    }
+}
+
 #[cfg(all(test, tamtam_loom))]
 mod loom_tests {
     use super::*;
-    use tamtam_wait::seam::atomic::AtomicU32;
     use tamtam_wait::seam::{Arc, thread};
     use tamtam_wait::{Context, Operation, SharedWords, WaitList};
 
@@ -309,5 +425,108 @@ mod loom_tests {
             by_process.join().unwrap();
             by_thread.join().unwrap();
         });
+    }
+
+    /// What a process does that is to wake those who sleep, and is stopped or killed before it has.
+    fn is_stopped_in_a_wake_up(bell: &Bell) {
+        let word = bell.look();
+        if word & SLEEPS != 0 {
+            let waking = waking_after(word);
+            let _ = bell
+                .word
+                .compare_exchange(word, waking, Ordering::SeqCst, Ordering::SeqCst);
+        }
+    }
+
+    /// What a process brings reaches one that waits, though another process was stopped as it was about to wake that; and again.
+    #[test]
+    fn loom_a_ring_reaches_whom_a_stopped_process_was_to_wake() {
+        model(|| {
+            let model = Model::new();
+            let stopped = {
+                let model = Arc::clone(&model);
+                thread::spawn(move || is_stopped_in_a_wake_up(&model.bell))
+            };
+            let bringing = {
+                let model = Arc::clone(&model);
+                thread::spawn(move || {
+                    for _ in 0..2 {
+                        model.of_processes.fetch_add(1, Ordering::SeqCst);
+                        model.bell.ring();
+                    }
+                })
+            };
+            for count in 1..=2 {
+                let is_there = || model.of_processes.load(Ordering::SeqCst) >= count;
+                let wait = model
+                    .bell
+                    .wait(Wait::Park, None, is_there, std::iter::empty);
+                wait.unwrap();
+            }
+            stopped.join().unwrap();
+            bringing.join().unwrap();
+        });
+    }
+
+    /// Both who sleep are woken, though one process was stopped before it has woken any, and another one rings for one of them after that.
+    #[test]
+    fn loom_a_ring_reaches_all_whom_a_stopped_process_was_to_wake() {
+        model(|| {
+            let model = Model::new();
+            let sleeping = {
+                let model = Arc::clone(&model);
+                thread::spawn(move || {
+                    let is_there = || model.of_processes.load(Ordering::SeqCst) != 0;
+                    let wait = model
+                        .bell
+                        .wait(Wait::Park, None, is_there, std::iter::empty);
+                    wait.unwrap();
+                })
+            };
+            let ringing = {
+                let model = Arc::clone(&model);
+                thread::spawn(move || {
+                    is_stopped_in_a_wake_up(&model.bell);
+                    model.bring_by_process();
+                })
+            };
+            let is_there = || model.of_processes.load(Ordering::SeqCst) != 0;
+            let wait = model
+                .bell
+                .wait(Wait::Park, None, is_there, std::iter::empty);
+            wait.unwrap();
+            sleeping.join().unwrap();
+            ringing.join().unwrap();
+        });
+    }
+
+    /// A thread is woken by one of its own process, though another process has taken the bit away before and has died, or writes what it likes.
+    #[test]
+    fn loom_the_own_process_wakes_whatever_stands_in_the_word() {
+        let lies: fn(&Bell) = |bell| bell.word.store(0, Ordering::SeqCst);
+        for other in [is_stopped_in_a_wake_up, lies] {
+            model(move || {
+                let seat = Arc::new((Bell::new(), OwnSleepers::new(), AtomicU32::new(0)));
+                let lying = {
+                    let seat = Arc::clone(&seat);
+                    thread::spawn(move || other(&seat.0))
+                };
+                let waking = {
+                    let seat = Arc::clone(&seat);
+                    thread::spawn(move || {
+                        let (bell, sleepers, is_over) = &*seat;
+                        is_over.swap(1, Ordering::SeqCst);
+                        sleepers.wake(bell);
+                    })
+                };
+                let (bell, sleepers, is_over) = &*seat;
+                let is_there = || is_over.load(Ordering::SeqCst) != 0;
+                sleepers
+                    .wait_at(bell, Wait::Park, None, || {}, is_there, std::iter::empty)
+                    .unwrap();
+                lying.join().unwrap();
+                waking.join().unwrap();
+            });
+        }
     }
 }

@@ -8,6 +8,7 @@ use std::time::Instant;
 
 use tamtam_wait::{Futex, Scope, TimedOut, Wait};
 
+use crate::bell::OwnSleepers;
 use crate::copy;
 use crate::error::{AttachError, CreateError};
 use crate::header::{Kind, Shape};
@@ -40,6 +41,8 @@ struct Shared {
     /// How many bytes were read here, and handled. In memory of this process: the other one could write a count into what both share at which
     /// a thread would not sleep any more, or for good.
     handled: AtomicU64,
+    /// Threads of this process that sleep, for each place.
+    sleepers: [OwnSleepers; Place::COUNT],
 }
 
 /// Not met yet.
@@ -82,6 +85,19 @@ impl Shared {
     /// The direction in which it writes.
     fn writing(&self) -> usize {
         self.side as usize
+    }
+
+    /// Those of this process that sleep at a place of a direction.
+    fn sleepers(&self, place: Place) -> &OwnSleepers {
+        &self.sleepers[place.number()]
+    }
+
+    /// Wakes threads of this process, whatever the other one has written of them.
+    fn wake_own(&self, direction: usize, places: Places) {
+        let control = self.control(direction);
+        for place in places.iter() {
+            self.sleepers(place).wake(control.bell(place));
+        }
     }
 
     /// Whether the other process was there and is there no more, in whatever way it went.
@@ -146,6 +162,7 @@ pub fn carrier(bytes: usize) -> Result<(CarrierWriter, CarrierReader), CreateErr
         side: Side::Maker,
         met: AtomicUsize::new(NOWHERE),
         handled: AtomicU64::new(BEGIN),
+        sleepers: std::array::from_fn(|_| OwnSleepers::new()),
     };
     for direction in 0..2 {
         shared.control(direction).prepare();
@@ -171,6 +188,7 @@ pub fn attach(memory: OwnedFd) -> Result<(CarrierWriter, CarrierReader), AttachE
         side: Side::Taker,
         met: AtomicUsize::new(NOWHERE),
         handled: AtomicU64::new(BEGIN),
+        sleepers: std::array::from_fn(|_| OwnSleepers::new()),
     };
     // A thread that sleeps there does not sleep on the life of this process yet.
     for direction in 0..2 {
@@ -338,6 +356,7 @@ impl CarrierWriter {
             shared: Arc::clone(&self.shared),
             direction: self.shared.writing(),
             places,
+            wakes_own: false,
         })
     }
 
@@ -387,7 +406,15 @@ impl CarrierWriter {
             }
         };
         let lives = || shared.lives();
-        let _ = control.writer.wait(Wait::Adaptive, None, is_there, lives);
+        let sleepers = shared.sleepers(Place::Writer);
+        let _ = sleepers.wait_at(
+            &control.writer,
+            Wait::Adaptive,
+            None,
+            || {},
+            is_there,
+            lives,
+        );
         outcome
     }
 
@@ -398,6 +425,7 @@ impl CarrierWriter {
             shared: Arc::clone(&self.shared),
             direction: self.shared.writing(),
             places: Places::NONE.and(Place::Writer),
+            wakes_own: true,
         }
     }
 }
@@ -514,10 +542,9 @@ impl CarrierReader {
             true
         };
         let lives = || self.shared.lives();
-        match control
-            .reader
-            .wait(Wait::Adaptive, deadline, is_there, lives)
-        {
+        let sleepers = self.shared.sleepers(Place::Reader);
+        let bell = &control.reader;
+        match sleepers.wait_at(bell, Wait::Adaptive, deadline, || {}, is_there, lives) {
             Ok(()) => outcome,
             Err(TimedOut) => Ok(false),
         }
@@ -530,6 +557,7 @@ impl CarrierReader {
             shared: Arc::clone(&self.shared),
             direction: self.shared.reading(),
             places: Places::NONE.and(Place::Reader),
+            wakes_own: true,
         }
     }
 
@@ -627,9 +655,12 @@ impl CarrierSeats {
         announce: impl FnMut(),
         is_over: impl FnMut() -> bool,
     ) -> bool {
-        let bell = self.control().bell(Place::Seat(number));
+        let place = Place::Seat(number);
+        let (bell, sleepers) = (self.control().bell(place), self.shared.sleepers(place));
         let is_there = self.look(is_over);
-        bell.wait_announced(wait, deadline, announce, is_there, std::iter::empty)
+        let none = std::iter::empty;
+        sleepers
+            .wait_at(bell, wait, deadline, announce, is_there, none)
             .is_ok()
     }
 
@@ -639,7 +670,10 @@ impl CarrierSeats {
         let mut look = self.look(is_over);
         let is_there = || look() || self.shared.was_left();
         let bell = self.control().bell(Place::Reader);
-        bell.wait(Wait::Adaptive, deadline, is_there, || self.shared.lives())
+        let lives = || self.shared.lives();
+        let sleepers = self.shared.sleepers(Place::Reader);
+        sleepers
+            .wait_at(bell, Wait::Adaptive, deadline, || {}, is_there, lives)
             .is_ok()
     }
 
@@ -649,7 +683,10 @@ impl CarrierSeats {
         let control = self.control();
         let is_there = || is_over() || control.is_ended() || self.shared.was_left();
         let bell = control.bell(Place::Rest);
-        bell.wait(Wait::Park, Some(deadline), is_there, || self.shared.lives())
+        let lives = || self.shared.lives();
+        let sleepers = self.shared.sleepers(Place::Rest);
+        sleepers
+            .wait_at(bell, Wait::Park, Some(deadline), || {}, is_there, lives)
             .is_ok()
     }
 
@@ -670,7 +707,9 @@ impl CarrierSeats {
 
     /// Wakes who waits at the seat, from any thread of this process. What it is to see was written before, by a sequentially consistent exchange.
     pub fn wake(&self, number: usize) {
-        self.control().bell(Place::Seat(number)).ring_unmet();
+        let place = Place::Seat(number);
+        let bell = self.control().bell(place);
+        self.shared.sleepers(place).wake(bell);
     }
 
     /// Wakes all that wait here, from any thread of this process, and who waits for [whatever comes](CarrierReader::wait).
@@ -680,6 +719,7 @@ impl CarrierSeats {
             shared: Arc::clone(&self.shared),
             direction: self.shared.reading(),
             places: Places::READERS,
+            wakes_own: true,
         }
     }
 }
@@ -719,13 +759,20 @@ pub struct CarrierWaker {
     shared: Arc<Shared>,
     direction: usize,
     places: Places,
+    /// They are threads of this process.
+    wakes_own: bool,
 }
 
 impl CarrierWaker {
     /// Wakes them, if they sleep. What it is to see was written before, by a sequentially consistent exchange.
+    ///
+    /// Threads of this process are woken whatever the other one has written, and also if it was stopped, or has died, while it was to wake them itself.
     pub fn wake(&self) {
-        let control = self.shared.control(self.direction);
-        control.ring(self.places);
+        if self.wakes_own {
+            self.shared.wake_own(self.direction, self.places);
+        } else {
+            self.shared.control(self.direction).ring(self.places);
+        }
     }
 }
 

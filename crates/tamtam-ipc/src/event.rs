@@ -250,7 +250,7 @@ impl Event {
     }
 }
 
-/// Ready when it is set. A manual event that is reset right after it was set may be missed by a select, not by a wait.
+/// Ready when it is set; a manual one also lets a select pass that has begun before it was set and looks after it was reset.
 impl Source for Event {
     fn try_begin(&self, _: &mut Token) -> bool {
         self.try_wait()
@@ -267,6 +267,15 @@ impl Source for Event {
 
     fn is_ready(&self) -> bool {
         self.is_set()
+    }
+
+    fn mark(&self) -> u64 {
+        if self.is_auto {
+            0
+        } else {
+            // How often it was set, and never zero.
+            self.state().flag.times_set() << 1 | 1
+        }
     }
 }
 

@@ -72,6 +72,7 @@ impl Flag {
 
     /// How often it was set.
     pub(crate) fn times_set(&self) -> u64 {
+        // SYNC flag
         self.state.load(Ordering::SeqCst) >> 1
     }
 

@@ -98,6 +98,10 @@ macro_rules! source_is_its_end {
                 self.$field.is_ready()
             }
 
+            fn mark(&self) -> u64 {
+                self.$field.mark()
+            }
+
             fn watch(&self, operation: ::tamtam_wait::Operation, context: &::tamtam_wait::Context) -> bool {
                 self.$field.watch(operation, context)
             }

@@ -143,7 +143,7 @@ pub use plain::Plain;
 #[cfg(not(tamtam_loom))]
 pub use properties::{Properties, SetPropertyError};
 #[cfg(not(tamtam_loom))]
-pub use property::Property;
+pub use property::{CompareAndSetTimeoutError, NotWholeError, Property, SetTimeoutError};
 #[cfg(not(tamtam_loom))]
 pub use sealed::SealedBytes;
 #[cfg(not(tamtam_loom))]

@@ -79,7 +79,10 @@ impl Lock {
             let abandoned = match Claim::in_word(word) {
                 None => word & IS_ABANDONED,
                 Some(holder) if lives.is_alive(holder) => return None,
-                Some(_) => IS_ABANDONED,
+                Some(_) => {
+                    self.forget_thread(word);
+                    IS_ABANDONED
+                }
             };
             let taken = lives.own().bits() | abandoned;
             // SYNC lock
@@ -95,6 +98,18 @@ impl Lock {
             }
         }
         None
+    }
+
+    /// Takes away which thread of a dead process has it, before the lock is taken over: in another PID namespace a thread of this process may have that number.
+    #[cold]
+    fn forget_thread(&self, word: u32) {
+        let thread = self.thread.load(Ordering::SeqCst);
+        // As long as the word is that of the dead holder, so is the thread.
+        if self.word.load(Ordering::SeqCst) == word {
+            let _ = self
+                .thread
+                .compare_exchange(thread, 0, Ordering::SeqCst, Ordering::SeqCst);
+        }
     }
 
     /// Waits until the lock can be taken, and takes it.
@@ -157,9 +172,10 @@ impl Lock {
 
     /// Whether this thread has it.
     pub(crate) fn is_held_by(&self, lives: &impl Lives, thread: u32) -> bool {
-        // The thread has written its number itself, and takes it away before it frees the lock.
-        self.thread.load(Ordering::Relaxed) == thread
-            && Claim::in_word(self.word.load(Ordering::SeqCst)) == Some(lives.own())
+        // The thread has written its number itself, and takes it away before it frees the lock. What a dead process has left there was taken away before the
+        // word became this process' one, and so before this look.
+        Claim::in_word(self.word.load(Ordering::SeqCst)) == Some(lives.own())
+            && self.thread.load(Ordering::Relaxed) == thread
     }
 }
 
@@ -277,5 +293,44 @@ mod tests {
     #[test]
     fn a_lock_takes_two_pairs_of_lines() {
         assert_eq!(size_of::<Lock>(), 256);
+    }
+
+    /// What one process knows of the others: they are dead.
+    struct LastOfAll(Claim);
+
+    impl Lives for LastOfAll {
+        fn own(&self) -> Claim {
+            self.0
+        }
+
+        fn is_alive(&self, claim: Claim) -> bool {
+            claim == self.0
+        }
+
+        fn words(&self) -> impl Iterator<Item = (&tamtam_wait::Futex, u32, tamtam_wait::Scope)> {
+            std::iter::empty()
+        }
+    }
+
+    /// Threads of two PID namespaces have one number. The one in which it was killed had the lock; the other has not taken it yet, but a thread beside it has.
+    #[test]
+    fn the_thread_that_a_dead_process_has_signed_with_is_none_of_the_next_holders() {
+        const THREAD: u32 = 7;
+        let lock = Lock {
+            word: AtomicU32::new(0),
+            thread: AtomicU32::new(0),
+            since: AtomicU64::new(0),
+            bell: Bell::new(),
+        };
+        let [dying, own] = [1, 2].map(|place| LastOfAll(Claim::new(place, 0)));
+        assert!(lock.try_take(&dying).is_some());
+        lock.sign(THREAD, 1);
+        assert!(lock.is_held_by(&dying, THREAD));
+        let taken = lock.try_take(&own).expect("its holder is dead");
+        assert!(taken.is_abandoned);
+        assert!(!lock.is_held_by(&own, THREAD), "it has not signed yet");
+        assert_eq!(lock.held(&own).map(|held| held.thread), Some(0));
+        lock.sign(THREAD + 1, 2);
+        assert!(!lock.is_held_by(&own, THREAD) && lock.is_held_by(&own, THREAD + 1));
     }
 }

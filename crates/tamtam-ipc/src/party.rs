@@ -5,8 +5,8 @@
 //! the dead one has claimed (a message half written, a lock) is not taken for the next one's.
 //!
 //! ```text
-//!   free --join--> alive --leave--> free, counted up
-//!                    \--the process ends, by the kernel--> dead --bury--> free, counted up
+//!   free --join--> alive --leave, by the process--> dead --bury--> free, counted up
+//!                    \--the process ends, by the kernel--^
 //! ```
 
 use std::io;
@@ -80,15 +80,25 @@ impl Party {
     }
 
     /// Its life as it is now, with what the kernel knows of it; frees the place of one that is dead.
+    #[inline]
     pub(crate) fn look(&self) -> Option<(u32, u32)> {
-        let mut life = self.life.load(Ordering::SeqCst);
+        let life = self.life.load(Ordering::SeqCst);
+        let (kernel, count) = halves(life);
+        if kernel & IS_DEAD != 0 {
+            return self.look_at_dead(life);
+        }
+        (kernel != 0).then_some((kernel, count))
+    }
+
+    #[cold]
+    fn look_at_dead(&self, mut life: u64) -> Option<(u32, u32)> {
         loop {
             let (kernel, count) = halves(life);
             if kernel & IS_DEAD == 0 {
                 return (kernel != 0).then_some((kernel, count));
             }
             self.died_at.store(seconds(), Ordering::SeqCst);
-            match self.free(life) {
+            match self.bury(life) {
                 Ok(()) => return None,
                 Err(now) => life = now,
             }
@@ -101,15 +111,35 @@ impl Party {
         died_at != 0 && seconds().wrapping_sub(died_at) <= WARY_SECONDS
     }
 
-    fn free(&self, life: u64) -> Result<(), u64> {
+    /// Frees the place of a process that is dead, and wakes all who sleep until its end: the kernel wakes one of them only. They are woken first. So if this process
+    /// is stopped or killed between the two, the next one that looks finds what there was, and does both.
+    fn bury(&self, life: u64) -> Result<(), u64> {
+        // No thread has come to sleep here since the word was marked.
+        self.word().wake_all(Scope::Shared);
         let (_, count) = halves(life);
         let freed = joined(0, count.wrapping_add(1));
         // SYNC party-life
         self.life
             .compare_exchange(life, freed, Ordering::SeqCst, Ordering::SeqCst)?;
-        // The kernel wakes one sleeper only.
-        self.word().wake_all(Scope::Shared);
         Ok(())
+    }
+
+    /// A process gives the place up, by the kernel's mark: if it ends in the middle of it, its place is as that of any dead one.
+    fn leave(&self, stay: Stay) {
+        let mut life = self.life.load(Ordering::SeqCst);
+        // Unless another process has written something else there.
+        while halves(life).1 == stay.count && halves(life).0 != 0 {
+            let (kernel, count) = halves(life);
+            let left = joined(kernel | IS_DEAD, count);
+            // SYNC party-life
+            let marked = self
+                .life
+                .compare_exchange(life, left, Ordering::SeqCst, Ordering::SeqCst);
+            life = match marked.map_or_else(Err, |_| self.bury(left)) {
+                Ok(()) => break,
+                Err(now) => now,
+            };
+        }
     }
 
     /// How often the place was freed, this look included.
@@ -237,14 +267,7 @@ fn offset_in_page(party: &Party) -> usize {
 impl Drop for Member {
     fn drop(&mut self) {
         let party = self.party();
-        let mut life = party.life.load(Ordering::SeqCst);
-        // Unless another process has written something else there.
-        while halves(life).1 == self.stay.count && halves(life).0 != 0 {
-            match party.free(life) {
-                Ok(()) => break,
-                Err(now) => life = now,
-            }
-        }
+        party.leave(self.stay);
         self.nodes.forget(offset_in_page(party));
     }
 }

@@ -16,13 +16,13 @@ use crate::claim::Lives;
 use crate::error::{AttachError, CreateError};
 use crate::header::{Kind, Shape};
 use crate::lock::Lock;
-use crate::published::Published;
+use crate::published::{Published, Torn, Unpublished};
 use crate::segment::Segment;
 use crate::value::{HEAD, LONGEST_NAME, Record, Reference, Value};
 
 /// One for the latest value of a name, and for this many writers less one that are at work at once.
 const BUFFERS: usize = 4;
-/// A thread that waits so long to give a new name a place tells that it could not.
+/// A thread that waits so long to give a new name a place, or for a buffer of a name, tells that there was none.
 const LONGEST_WAIT: Duration = Duration::from_secs(5);
 /// So often a name is looked for again when another process has changed it in between.
 const MOST_SEARCHES: u32 = 10_000;
@@ -288,7 +288,7 @@ impl Properties {
     // ------------------------------------------------------------------------------- reading
 
     /// What lies in a place, and the state of that.
-    fn read(&self, place: usize) -> (u64, Option<Record>) {
+    fn read(&self, place: usize) -> Result<(u64, Option<Record>), Torn> {
         let mut bytes = Vec::new();
         let state = self.place(place).published.read(|buffer| {
             let offset = self.layout.buffer(place, buffer);
@@ -300,63 +300,75 @@ impl Properties {
             bytes.extend_from_slice(&head);
             bytes.resize(HEAD + len, 0);
             self.segment.read_bytes(offset + HEAD, &mut bytes[HEAD..]);
-        });
-        (state, Record::decode(&bytes))
+        })?;
+        Ok((state, Record::decode(&bytes)))
+    }
+
+    /// What lies in a place, if it can be read.
+    fn record(&self, place: usize) -> Option<Record> {
+        self.read(place).ok()?.1
     }
 
     /// Whether a name has a value in a place, by what stands before that, and the state of the place.
-    fn look(&self, place: usize) -> (u64, bool) {
+    fn look(&self, place: usize) -> Result<(u64, bool), Torn> {
         let mut head = [0; HEAD];
         let state = self.place(place).published.read(|buffer| {
             let offset = self.layout.buffer(place, buffer);
             self.segment.read_bytes(offset, &mut head);
-        });
-        (state, Record::is_in(&head))
+        })?;
+        Ok((state, Record::is_in(&head)))
     }
 
-    fn find(&self, name: &str) -> Option<Found> {
+    fn find(&self, name: &str) -> Result<Option<Found>, Torn> {
         let hash = hash(name);
-        (0..self.layout.capacity).find_map(|place| {
+        for place in 0..self.layout.capacity {
             if self.place(place).hash.load(Ordering::SeqCst) != hash {
-                return None;
+                continue;
             }
-            let (state, record) = self.read(place);
-            let record = record.filter(|record| record.name == name)?;
-            Some(Found {
-                place,
-                state,
-                record,
-            })
-        })
+            let (state, record) = self.read(place)?;
+            if let Some(record) = record.filter(|record| record.name == name) {
+                return Ok(Some(Found {
+                    place,
+                    state,
+                    record,
+                }));
+            }
+        }
+        Ok(None)
     }
 
-    /// A copy of the value of this name.
+    /// As [`find`](Properties::find); what cannot be read has no value.
+    fn find_whole(&self, name: &str) -> Option<Found> {
+        self.find(name).ok().flatten()
+    }
+
+    /// A copy of the value of this name. `None` also if no copy of 10,000 was whole, as [`Property::get_whole`](crate::Property::get_whole) says of its value.
     ///
     /// # Blocking
     ///
     /// Never, as [`Property::get`](crate::Property::get).
     #[must_use]
     pub fn get(&self, name: &str) -> Option<Value> {
-        self.find(name).map(|found| found.record.value)
+        self.find_whole(name).map(|found| found.record.value)
     }
 
     /// A copy of the value of this name, and its version: no two values that were ever set here have one version, and none has zero.
     #[must_use]
     pub fn versioned(&self, name: &str) -> Option<(u64, Value)> {
-        let found = self.find(name)?;
+        let found = self.find_whole(name)?;
         Some((found.record.version, found.record.value))
     }
 
     /// Whether the name has a value.
     #[must_use]
     pub fn contains(&self, name: &str) -> bool {
-        self.find(name).is_some()
+        self.find_whole(name).is_some()
     }
 
     /// All names that have a value, in order.
     #[must_use]
     pub fn names(&self) -> Vec<String> {
-        let records = (0..self.layout.capacity).filter_map(|place| self.read(place).1);
+        let records = (0..self.layout.capacity).filter_map(|place| self.record(place));
         let mut names: Vec<String> = records.map(|record| record.name).collect();
         names.sort();
         names.dedup();
@@ -366,16 +378,24 @@ impl Properties {
     // ------------------------------------------------------------------------------- setting
 
     /// Writes into a place, if it is still in this state.
-    fn publish(&self, place: usize, state: u64, bytes: &[u8]) -> Option<At> {
+    fn publish(
+        &self,
+        place: usize,
+        state: u64,
+        bytes: &[u8],
+    ) -> Result<Option<At>, SetPropertyError> {
         let published = &self.place(place).published;
         let write = |buffer| {
             let offset = self.layout.buffer(place, buffer);
             self.segment.write_bytes(offset, bytes);
         };
-        let outcome = published.publish(&self.segment, Some(state), write);
+        let outcome = published.publish(&self.segment, Some(state), Some(LONGEST_WAIT), write);
         self.state().bell.ring();
-        let state = outcome.ok()?;
-        Some(At { place, state })
+        match outcome {
+            Ok(state) => Ok(Some(At { place, state })),
+            Err(Unpublished::Changed(_)) => Ok(None),
+            Err(Unpublished::Crowded) => Err(SetPropertyError::Stuck),
+        }
     }
 
     /// Sets the value of a name.
@@ -383,7 +403,7 @@ impl Properties {
     /// # Blocking
     ///
     /// Not if the name has a value (but for three other threads that are in the middle of setting it). Else while another thread gives a name its
-    /// place, for some seconds at most.
+    /// place. For some seconds at most in either case.
     ///
     /// # Errors
     ///
@@ -427,7 +447,8 @@ impl Properties {
     }
 
     fn version_of(&self, name: &str) -> u64 {
-        self.find(name).map_or(0, |found| found.record.version)
+        self.find_whole(name)
+            .map_or(0, |found| found.record.version)
     }
 
     /// Sets the value of a name, and says where it was published.
@@ -450,8 +471,8 @@ impl Properties {
         };
         let bytes = record.encode();
         for _ in 0..MOST_SEARCHES {
-            let set = match self.find(name) {
-                Some(Found { place, state, .. }) => self.publish(place, state, &bytes),
+            let set = match self.find(name).map_err(|_| SetPropertyError::Stuck)? {
+                Some(Found { place, state, .. }) => self.publish(place, state, &bytes)?,
                 None => self.name(name, &bytes)?,
             };
             if let Some(at) = set {
@@ -468,26 +489,35 @@ impl Properties {
         // A dead holder has left nothing that is half done: a place has a name from the moment on that it has a value.
         lock.take(&self.segment, deadline)
             .map_err(|_| SetPropertyError::Stuck)?;
-        let outcome = if self.contains(name) {
-            Ok(None)
-        } else {
-            self.first_free(name).map(|(place, state)| {
-                self.place(place).hash.store(hash(name), Ordering::SeqCst);
-                self.publish(place, state, bytes)
-            })
-        };
+        let outcome = self.name_in_order(name, bytes);
         lock.release(&self.segment, false);
         outcome
     }
 
+    /// Gives a new name a place, as the only one that does.
+    fn name_in_order(&self, name: &str, bytes: &[u8]) -> Result<Option<At>, SetPropertyError> {
+        let is_there = self.find(name).map_err(|_| SetPropertyError::Stuck)?;
+        if is_there.is_some() {
+            return Ok(None);
+        }
+        let (place, state) = self.first_free(name)?;
+        self.place(place).hash.store(hash(name), Ordering::SeqCst);
+        self.publish(place, state, bytes)
+    }
+
     fn first_free(&self, name: &str) -> Result<(usize, u64), SetPropertyError> {
-        let mut looks = (0..self.layout.capacity).map(|place| (place, self.look(place)));
-        let free =
-            looks.find_map(|(place, (state, is_taken))| (!is_taken).then_some((place, state)));
+        let mut places = 0..self.layout.capacity;
+        let free = places.find_map(|place| match self.look(place) {
+            Ok((state, false)) => Some((place, state)),
+            _ => None,
+        });
         // Else one where another process has written nonsense.
         let free = free.or_else(|| {
-            let mut reads = (0..self.layout.capacity).map(|place| (place, self.read(place)));
-            reads.find_map(|(place, (state, record))| record.is_none().then_some((place, state)))
+            let mut places = 0..self.layout.capacity;
+            places.find_map(|place| match self.read(place) {
+                Ok((state, None)) => Some((place, state)),
+                _ => None,
+            })
         });
         free.ok_or_else(|| SetPropertyError::Full {
             name: name.to_owned(),
@@ -495,7 +525,7 @@ impl Properties {
         })
     }
 
-    /// Removes a name with its value. `false` if it had none.
+    /// Removes a name with its value. `false` if it had none, or other threads were in the middle of setting it for some seconds.
     pub fn remove(&self, name: &str) -> bool {
         let is_removed = self.remove_if(name, |_| true);
         self.give_up();
@@ -509,13 +539,15 @@ impl Properties {
 
     fn remove_if(&self, name: &str, is_it: impl Fn(u64) -> bool) -> bool {
         for _ in 0..MOST_SEARCHES {
-            let found = self.find(name);
+            let found = self.find_whole(name);
             let found = found.filter(|found| is_it(found.record.version));
             let Some(Found { place, state, .. }) = found else {
                 return false;
             };
-            if self.publish(place, state, &Record::nothing()).is_some() {
-                return true;
+            match self.publish(place, state, &Record::nothing()) {
+                Ok(Some(_)) => return true,
+                Ok(None) => {}
+                Err(_) => return false,
             }
         }
         false
@@ -577,7 +609,7 @@ impl Properties {
 
 impl fmt::Debug for Properties {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let records = (0..self.layout.capacity).filter_map(|place| self.read(place).1);
+        let records = (0..self.layout.capacity).filter_map(|place| self.record(place));
         let entries = records.map(|record| (record.name, record.value));
         f.debug_map().entries(entries).finish()
     }
@@ -628,9 +660,9 @@ pub enum SetPropertyError {
         /// How many have room.
         capacity: usize,
     },
-    /// Another process was stopped in the middle of giving a name its place, or writes nonsense.
+    /// Another process was stopped in the middle of giving a name its place, or three threads in the middle of setting this one, or a process writes nonsense.
     #[error(
-        "another process has been in the middle of giving a name its place for seconds, or writes nonsense"
+        "other processes have been in the middle of setting a name for seconds, or one writes nonsense"
     )]
     Stuck,
 }

@@ -13,7 +13,7 @@ use crate::claim::Lives;
 use crate::error::{AttachError, CreateError};
 use crate::header::{Kind, Shape};
 use crate::plain::Plain;
-use crate::published::Published;
+use crate::published::{Published, Torn, Unpublished};
 use crate::segment::Segment;
 use crate::wake::Waiters;
 
@@ -142,27 +142,58 @@ impl<T: Plain> Property<T> {
 
     // ------------------------------------------------------------------------------- reading
 
-    /// A copy of the latest value.
-    ///
-    /// # Blocking
-    ///
-    /// Never. If a process writes nonsense into the memory all the time, so that no copy is whole, it is given what was copied last, after some seconds.
-    #[must_use]
     #[inline]
-    pub fn get(&self) -> T {
-        self.versioned().1
-    }
-
-    /// A copy of the latest value, and its version.
-    #[must_use]
-    #[inline]
-    pub fn versioned(&self) -> (u64, T) {
+    fn read(&self) -> (Result<u64, Torn>, T) {
         let mut value = T::new_zeroed();
         let version = self.state().published.read(|buffer| {
             let offset = size_of::<State>() + buffer * Self::STRIDE;
             self.segment.read_bytes(offset, value.as_mut_bytes());
         });
         (version, value)
+    }
+
+    /// A copy of the latest value.
+    ///
+    /// # Blocking
+    ///
+    /// Never. If 10,000 copies one after another were disturbed, for some seconds, it is given what was copied last, of which parts may be of other values:
+    /// a process writes nonsense into the memory all the time, or eight threads and more set values without a pause. [`get_whole`](Property::get_whole) tells
+    /// that.
+    #[must_use]
+    #[inline]
+    pub fn get(&self) -> T {
+        self.versioned().1
+    }
+
+    /// A copy of the latest value, as [`get`](Property::get) gives it, and its version.
+    #[must_use]
+    #[inline]
+    pub fn versioned(&self) -> (u64, T) {
+        let (version, value) = self.read();
+        (version.unwrap_or_else(|torn| torn.version), value)
+    }
+
+    /// A copy of the latest value, and its version, where no part of it is of another value.
+    ///
+    /// # Errors
+    ///
+    /// [`NotWholeError`] if there was no such copy among 10,000: see [`get`](Property::get).
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// # #[cfg(target_os = "linux")] {
+    /// let place = tamtam_ipc::Property::create([10.0, 20.0])?;
+    /// place.set([11.0, 21.0]);
+    /// assert_eq!(place.get_whole()?, (1, [11.0, 21.0]));
+    /// # }
+    /// # Ok::<(), Box<dyn std::error::Error + Send + Sync>>(())
+    /// ```
+    #[inline]
+    pub fn get_whole(&self) -> Result<(u64, T), NotWholeError> {
+        let (version, value) = self.read();
+        let version = version.map_err(|_| NotWholeError)?;
+        Ok((version, value))
     }
 
     /// The number of times that another value was set so far.
@@ -174,18 +205,43 @@ impl<T: Plain> Property<T> {
 
     // ------------------------------------------------------------------------------- setting
 
+    #[inline]
+    fn publish(
+        &self,
+        expected: Option<u64>,
+        longest: Option<Duration>,
+        value: &T,
+    ) -> Result<u64, Unpublished> {
+        let write = |buffer| self.write(buffer, value);
+        let state = self.state();
+        let version = state
+            .published
+            .publish(&self.segment, expected, longest, write)?;
+        state.bell.ring();
+        Ok(version)
+    }
+
     /// Sets the value.
     ///
     /// # Blocking
     ///
-    /// Only while seven other threads that live are in the middle of setting it.
+    /// Only while seven other threads that live are in the middle of setting it: without end if they are stopped there, or a process has written that they are.
+    /// [`set_timeout`](Property::set_timeout) ends in its time.
     pub fn set(&self, value: T) {
-        let write = |buffer| self.write(buffer, &value);
-        let _ = self
-            .state()
-            .published
-            .publish(&self.segment, None, write)
-            .map(|_| self.state().bell.ring());
+        // Without an end to the wait it is always published.
+        let _ = self.publish(None, None, &value);
+    }
+
+    /// As [`set`](Property::set), where the wait for a place is no longer than this. The value is set at once if there is one.
+    ///
+    /// # Errors
+    ///
+    /// [`SetTimeoutError`] with the value if there was none in time; the property is as before.
+    pub fn set_timeout(&self, value: T, timeout: Duration) -> Result<(), SetTimeoutError<T>> {
+        match self.publish(None, Some(timeout), &value) {
+            Ok(_) => Ok(()),
+            Err(_) => Err(SetTimeoutError(value)),
+        }
     }
 
     /// Sets what `change` makes of the latest value, and gives the new version. If another value is set meanwhile, `change` is called again
@@ -211,20 +267,41 @@ impl<T: Plain> Property<T> {
     ///
     /// # Blocking
     ///
-    /// As [`set`](Property::set).
+    /// As [`set`](Property::set); [`compare_and_set_timeout`](Property::compare_and_set_timeout) ends in its time.
     ///
     /// # Errors
     ///
     /// [`CompareAndSetError`] with the version that there is, and the value.
     pub fn compare_and_set(&self, version: u64, value: T) -> Result<u64, CompareAndSetError<T>> {
-        let write = |buffer| self.write(buffer, &value);
-        let published = &self.state().published;
-        match published.publish(&self.segment, Some(version), write) {
-            Ok(version) => {
-                self.state().bell.ring();
-                Ok(version)
+        match self.publish(Some(version), None, &value) {
+            Ok(version) => Ok(version),
+            Err(Unpublished::Changed(version)) => Err(CompareAndSetError { version, value }),
+            Err(Unpublished::Crowded) => unreachable!("the wait has no end"),
+        }
+    }
+
+    /// As [`compare_and_set`](Property::compare_and_set), where the wait for a place is no longer than this.
+    ///
+    /// # Errors
+    ///
+    /// [`CompareAndSetTimeoutError`] with the value.
+    pub fn compare_and_set_timeout(
+        &self,
+        version: u64,
+        value: T,
+        timeout: Duration,
+    ) -> Result<u64, CompareAndSetTimeoutError<T>> {
+        match self.publish(Some(version), Some(timeout), &value) {
+            Ok(version) => Ok(version),
+            Err(Unpublished::Changed(version)) => {
+                Err(CompareAndSetTimeoutError::Changed(CompareAndSetError {
+                    version,
+                    value,
+                }))
             }
-            Err(version) => Err(CompareAndSetError { version, value }),
+            Err(Unpublished::Crowded) => {
+                Err(CompareAndSetTimeoutError::Timeout(SetTimeoutError(value)))
+            }
         }
     }
 
@@ -298,3 +375,90 @@ impl<T: Plain + fmt::Debug> fmt::Debug for Property<T> {
             .finish()
     }
 }
+
+/// The error of [`Property::set_timeout`]: seven other threads were in the middle of setting the property until the time was over, or a process has written that
+/// they were. Holds the value.
+///
+/// # Examples
+///
+/// ```
+/// # #[cfg(target_os = "linux")] {
+/// use std::time::Duration;
+/// use tamtam_ipc::{Property, SetTimeoutError};
+///
+/// let speed = Property::create(1)?;
+/// if let Err(SetTimeoutError(value)) = speed.set_timeout(2, Duration::from_secs(1)) {
+///     println!("{value} was not set: a process that has the property is stopped, or lies");
+/// }
+/// # assert_eq!(speed.get(), 2);
+/// # }
+/// # Ok::<(), Box<dyn std::error::Error + Send + Sync>>(())
+/// ```
+#[derive(Clone, Copy, PartialEq, Eq, thiserror::Error)]
+#[error("other processes have been in the middle of setting the property until the time was over")]
+pub struct SetTimeoutError<T>(pub T);
+
+impl<T> SetTimeoutError<T> {
+    /// The value that was not set.
+    pub fn into_inner(self) -> T {
+        self.0
+    }
+}
+
+impl<T> fmt::Debug for SetTimeoutError<T> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.pad("SetTimeoutError(..)")
+    }
+}
+
+/// The error of [`Property::compare_and_set_timeout`].
+///
+/// # Examples
+///
+/// ```
+/// # #[cfg(target_os = "linux")] {
+/// use std::time::Duration;
+/// use tamtam_ipc::{CompareAndSetTimeoutError, Property};
+///
+/// let speed = Property::create(1)?;
+/// speed.set(2);
+/// let error = speed.compare_and_set_timeout(0, 3, Duration::from_secs(1));
+/// let Err(CompareAndSetTimeoutError::Changed(error)) = error else {
+///     panic!("it was set meanwhile");
+/// };
+/// assert_eq!((error.version, error.value), (1, 3));
+/// # }
+/// # Ok::<(), Box<dyn std::error::Error + Send + Sync>>(())
+/// ```
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum CompareAndSetTimeoutError<T> {
+    /// The property has another version.
+    #[error("{0}")]
+    Changed(CompareAndSetError<T>),
+    /// There was no place for the value in time.
+    #[error("{0}")]
+    Timeout(SetTimeoutError<T>),
+}
+
+/// The error of [`Property::get_whole`].
+///
+/// # Examples
+///
+/// ```
+/// # #[cfg(target_os = "linux")] {
+/// use tamtam_ipc::{NotWholeError, Property};
+///
+/// let speed = Property::create(1)?;
+/// match speed.get_whole() {
+///     Ok((version, value)) => assert_eq!((version, value), (0, 1)),
+///     Err(NotWholeError) => println!("it is set faster than it can be read"),
+/// }
+/// # }
+/// # Ok::<(), Box<dyn std::error::Error + Send + Sync>>(())
+/// ```
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+#[error(
+    "no copy of the property's value was whole: it is set again and again while it is copied, or a process writes nonsense"
+)]
+pub struct NotWholeError;

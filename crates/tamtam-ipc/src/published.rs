@@ -3,9 +3,11 @@
 //! The state says which buffer holds the latest value, and how many there were. A writer claims a buffer that is not the latest, writes, and makes it
 //! the latest in one step. So one that stops or dies half way holds up neither readers nor other writers, and leaves the value as it was.
 //!
-//! A reader copies the latest buffer and looks whether it was claimed meanwhile, by a count in the buffer's stamp; then it copies again. That is the
+//! A reader copies the latest buffer and looks whether it was claimed meanwhile, by a count in the buffer's stamp; then it copies again, but not for ever. That is the
 //! sequence lock of Linux with a lock for each buffer (Hemminger, 2002; Boehm, *Can Seqlocks Get Along With Programming Language Memory Models?*, 2012,
 //! for the fences), in which only a reader that is slower than several writers looks twice.
+
+use std::time::{Duration, Instant};
 
 use tamtam_wait::Backoff;
 use tamtam_wait::seam::atomic::{AtomicU64, Ordering, fence};
@@ -14,8 +16,13 @@ use crate::claim::{Claim, Lives};
 
 /// The bits of the state that say which buffer.
 const INDEX_BITS: u32 = 3;
-/// After so many copies in vain, the last some seconds long, a process writes nonsense; what was copied is given out then.
-const MOST_COPIES: u32 = if cfg!(tamtam_loom) { 100 } else { 10_000 };
+/// So many copies at most, the last of which some seconds after the first. If each was disturbed, a process writes nonsense, or as many as have buffers set
+/// values all the time, each of them faster than it can be copied.
+const MOST_COPIES: u32 = if cfg!(any(test, tamtam_loom)) {
+    100
+} else {
+    10_000
+};
 
 /// Which of the buffers is the latest. `BUFFERS` is 2 to 8.
 #[derive(Debug)]
@@ -25,6 +32,21 @@ pub(crate) struct Published<const BUFFERS: usize> {
     state: AtomicU64,
     /// One for each buffer. Low half: the claim of the process that writes there; high half: how often it was claimed.
     stamps: [AtomicU64; BUFFERS],
+}
+
+/// No copy was whole: what was copied last, of this version, may be of several values.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Torn {
+    pub(crate) version: u64,
+}
+
+/// Why a value was not published.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Unpublished {
+    /// There is this version, and not the expected one.
+    Changed(u64),
+    /// All buffers but the latest were claimed by processes that live, for as long as was to be waited.
+    Crowded,
 }
 
 /// A buffer that is being written.
@@ -63,8 +85,12 @@ impl<const BUFFERS: usize> Published<BUFFERS> {
     }
 
     /// Has the latest value copied, out of the buffer of this index, until a copy was not disturbed. Gives that value's version.
+    ///
+    /// # Errors
+    ///
+    /// [`Torn`] if there was no such copy.
     #[inline]
-    pub(crate) fn read(&self, mut copy: impl FnMut(usize)) -> u64 {
+    pub(crate) fn read(&self, mut copy: impl FnMut(usize)) -> Result<u64, Torn> {
         let mut backoff = Backoff::new();
         let mut copies = 0;
         loop {
@@ -75,13 +101,18 @@ impl<const BUFFERS: usize> Published<BUFFERS> {
             // The buffer is still the latest, so the stamp is not one of a claim after that.
             let is_latest = self.state.load(Ordering::SeqCst) == state;
             copies += 1;
-            if is_latest || copies >= MOST_COPIES {
+            let is_last = copies >= MOST_COPIES;
+            if is_latest || is_last {
                 copy(index);
                 // SYNC published-buffer: if anything of a later value was read, its claim is seen.
                 fence(Ordering::Acquire);
                 let now = self.stamps[index].load(Ordering::SeqCst);
-                if times_claimed(now) == times_claimed(stamp) || copies >= MOST_COPIES {
-                    return version_of(state);
+                let version = version_of(state);
+                if is_latest && times_claimed(now) == times_claimed(stamp) {
+                    return Ok(version);
+                }
+                if is_last {
+                    return Err(Torn { version });
                 }
             }
             backoff.pause();
@@ -91,25 +122,26 @@ impl<const BUFFERS: usize> Published<BUFFERS> {
     /// Writes a value by `write` into the buffer of the index that it gets, and makes it the latest: if the version is still the expected one. Gives
     /// the value's version.
     ///
-    /// Waits, in short naps, while all buffers but the latest are claimed by processes that live.
+    /// Waits, in short naps, while all buffers but the latest are claimed by processes that live: for so long at most, if that is said.
     ///
     /// # Errors
     ///
-    /// The version that there is instead.
+    /// [`Unpublished`]: nothing was changed.
     #[inline]
     pub(crate) fn publish(
         &self,
         lives: &impl Lives,
         expected: Option<u64>,
+        longest: Option<Duration>,
         write: impl FnOnce(usize),
-    ) -> Result<u64, u64> {
-        let claimed = self.claim(lives);
+    ) -> Result<u64, Unpublished> {
+        let claimed = self.claim(lives, longest).ok_or(Unpublished::Crowded)?;
         write(claimed.index);
         let mut state = self.state.load(Ordering::SeqCst);
         let outcome = loop {
             let version = version_of(state);
             if expected.is_some_and(|expected| expected != version) {
-                break Err(version);
+                break Err(Unpublished::Changed(version));
             }
             let version = version.wrapping_add(1) & (u64::MAX >> INDEX_BITS);
             let new = version << INDEX_BITS | claimed.index as u64;
@@ -127,15 +159,23 @@ impl<const BUFFERS: usize> Published<BUFFERS> {
     }
 
     /// Claims a buffer that is not the latest, the next ones first: what was the latest before is left in peace for its readers as long as can be.
-    fn claim(&self, lives: &impl Lives) -> Claimed {
+    /// `None` if there was none for so long.
+    fn claim(&self, lives: &impl Lives, longest: Option<Duration>) -> Option<Claimed> {
         let mut backoff = Backoff::new();
+        let mut begun = None;
         loop {
             let latest = Self::index_of(self.state.load(Ordering::SeqCst));
             for step in 1..BUFFERS {
                 let index = (latest + step) % BUFFERS;
-                if let Some(claimed) = self.try_claim(index, lives) {
+                let claimed = self.try_claim(index, lives);
+                if claimed.is_some() {
                     return claimed;
                 }
+            }
+            if let Some(longest) = longest
+                && begun.get_or_insert_with(Instant::now).elapsed() >= longest
+            {
+                return None;
             }
             backoff.pause();
         }
@@ -203,6 +243,7 @@ mod loom_tests {
                 let [first, second] = &self.buffers[index];
                 seen = (first.load(Relaxed), second.load(Relaxed));
             });
+            let version = version.expect("it is disturbed twice at most");
             assert_eq!(seen.0, seen.1);
             (version, seen.0)
         }
@@ -229,7 +270,8 @@ mod loom_tests {
             };
             for value in 1..=2 {
                 let publish = |index| model.write(index, value);
-                model.published.publish(&writing, None, publish).unwrap();
+                let published = model.published.publish(&writing, None, None, publish);
+                published.unwrap();
             }
             reader.join().unwrap();
             assert_eq!(model.read(), (2, 2));
@@ -245,20 +287,23 @@ mod loom_tests {
             let victim = {
                 let model = Arc::clone(&model);
                 thread::spawn(move || {
-                    let claimed = model.published.claim(&dying);
+                    let claimed = model.published.claim(&dying, None).unwrap();
                     model.buffers[claimed.index][0].store(9, Relaxed);
                     dying.ends();
                 })
             };
             let publish = |index| model.write(index, 1);
-            assert_eq!(model.published.publish(&own, Some(0), publish), Ok(1));
+            let published = model.published.publish(&own, Some(0), None, publish);
+            assert_eq!(published, Ok(1));
             assert_eq!(model.read(), (1, 1));
             victim.join().unwrap();
             let publish = |index| model.write(index, 2);
-            assert_eq!(model.published.publish(&other, Some(0), publish), Err(1));
+            let published = model.published.publish(&other, Some(0), None, publish);
+            assert_eq!(published, Err(Unpublished::Changed(1)));
             for value in 2..=4 {
                 let publish = |index| model.write(index, value);
-                model.published.publish(&other, None, publish).unwrap();
+                let published = model.published.publish(&other, None, None, publish);
+                published.unwrap();
             }
             assert_eq!(model.read(), (4, 4));
         });
@@ -273,5 +318,29 @@ mod tests {
     fn a_published_value_takes_a_word_and_one_for_each_buffer() {
         assert_eq!(size_of::<Published<8>>(), 72);
         assert_eq!(size_of::<Published<4>>(), 40);
+    }
+
+    #[test]
+    fn a_copy_that_was_disturbed_each_time_is_no_value() {
+        let published = Published::<4> {
+            state: AtomicU64::new(0),
+            stamps: std::array::from_fn(|_| AtomicU64::new(0)),
+        };
+        let mut copies = 0;
+        let disturb = |index: usize| {
+            copies += 1;
+            published.stamps[index].fetch_add(1 << 32, Ordering::SeqCst);
+        };
+        assert_eq!(published.read(disturb), Err(Torn { version: 0 }));
+        assert_eq!(copies, MOST_COPIES);
+        // The last one may be whole, too.
+        let mut copies = 0;
+        let disturb = |index: usize| {
+            copies += 1;
+            if copies < MOST_COPIES {
+                published.stamps[index].fetch_add(1 << 32, Ordering::SeqCst);
+            }
+        };
+        assert_eq!(published.read(disturb), Ok(0));
     }
 }

@@ -1,7 +1,9 @@
 //! A piece of memory that several processes share.
 //!
 //! It has no name: it is a descriptor, which goes over a socket, and is gone with the last process that has it. Its size was reserved when it
-//! was made, and can never be changed, so that no access to it can fail.
+//! was made, and can never be changed, so no access to it lies beyond its end. Its pages can be given back by any process that has it (`fallocate(2)` punches
+//! holes, and no seal that leaves the memory writable forbids it). They read as zeroes then, and are allocated anew for the next process that touches them, on its
+//! account: where its memory is limited, such an access can fail as any first touch of memory can.
 
 use std::io;
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};

@@ -126,15 +126,30 @@ pub(crate) enum Place {
     Seat(usize),
 }
 
+impl Place {
+    /// So many places there are.
+    pub(crate) const COUNT: usize = 19;
+
+    /// The number of the place among all.
+    pub(crate) const fn number(self) -> usize {
+        match self {
+            Place::Reader => 16,
+            Place::Writer => 17,
+            Place::Rest => 18,
+            Place::Seat(number) => number % SEATS,
+        }
+    }
+}
+
 /// Some places.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Places(u32);
 
 impl Places {
     pub(crate) const NONE: Places = Places(0);
-    const READER: u32 = 16;
-    const WRITER: u32 = 17;
-    const REST: u32 = 18;
+    const READER: u32 = Place::Reader.number() as u32;
+    const WRITER: u32 = Place::Writer.number() as u32;
+    const REST: u32 = Place::Rest.number() as u32;
 
     /// The places of all who read.
     pub(crate) const READERS: Places =
@@ -146,16 +161,10 @@ impl Places {
     }
 
     pub(crate) const fn and(self, place: Place) -> Self {
-        let number = match place {
-            Place::Reader => Self::READER,
-            Place::Writer => Self::WRITER,
-            Place::Rest => Self::REST,
-            Place::Seat(number) => (number % SEATS) as u32,
-        };
-        Places(self.0 | 1 << number)
+        Places(self.0 | 1 << place.number())
     }
 
-    fn iter(self) -> impl Iterator<Item = Place> {
+    pub(crate) fn iter(self) -> impl Iterator<Item = Place> {
         let mut left = self.0;
         std::iter::from_fn(move || {
             let number = (left != 0).then(|| left.trailing_zeros())?;

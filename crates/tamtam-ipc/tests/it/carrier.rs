@@ -1,10 +1,11 @@
 //! Two streams of bytes between two processes.
 
+use std::os::unix::fs::FileExt;
 use std::time::{Duration, Instant};
 
-use tamtam_ipc::{CarrierError, CarrierReader, CarrierWriter, attach, carrier};
+use tamtam_ipc::{CarrierError, CarrierReader, CarrierWriter, Wait, attach, carrier};
 
-use crate::other::{Other, half};
+use crate::other::{LONG, Other, Waiting, half, memory_of};
 
 fn write_all(writer: &mut CarrierWriter, mut bytes: &[u8]) -> Result<(), CarrierError> {
     while !bytes.is_empty() {
@@ -122,6 +123,45 @@ fn a_waiting_thread_is_woken_by_another_of_its_process() {
     let soon = Instant::now() + Duration::from_millis(5);
     assert_eq!(reader.wait(Some(soon), || true), Ok(false));
     assert!(Instant::now() >= soon);
+}
+
+/// A process that is not to be trusted writes into the memory what stood there before the thread went to sleep.
+#[test]
+fn a_waiting_thread_is_woken_by_its_process_whatever_the_other_has_written() {
+    use std::sync::atomic::{AtomicBool, Ordering::SeqCst};
+    // Some of them wait without an end: then it is this that ends the test.
+    tamtam_testing::within(4 * LONG, || {
+        for number in 0..5 {
+            let (mut writer, reader) = carrier(4096).unwrap();
+            while writer.write(&[0; 4096]).unwrap() > 0 {}
+            let memory = memory_of(reader.memory());
+            let mut before = vec![0; memory.metadata().unwrap().len() as usize];
+            memory.read_exact_at(&mut before, 0).unwrap();
+            let (seats, is_done) = (reader.seats(), AtomicBool::new(false));
+            let (to_all, to_read, to_write) = (seats.waker(), reader.waker(), writer.waker());
+            std::thread::scope(|threads| {
+                let (seats, reader, writer) = (&seats, &reader, &mut writer);
+                let is_done = &is_done;
+                let over = || is_done.load(SeqCst);
+                let waiting = Waiting::start(threads, move || match number {
+                    0 => reader.wait(None, || !over()).unwrap(),
+                    1 => writer.wait(|| !over()).is_ok(),
+                    2 => seats.wait(7, Wait::Park, None, over),
+                    3 => seats.wait_for_any(None, over),
+                    _ => seats.rest(Instant::now() + LONG, over),
+                });
+                waiting.sleeps();
+                memory.write_all_at(&before, 0).unwrap();
+                is_done.swap(true, SeqCst);
+                match number {
+                    0 => to_read.wake(),
+                    1 => to_write.wake(),
+                    _ => to_all.wake(),
+                }
+                assert!(waiting.join(), "the wait of number {number}");
+            });
+        }
+    });
 }
 
 #[test]

@@ -15,6 +15,8 @@ mod conformance;
 mod event;
 mod handover;
 mod hostile;
+#[cfg(target_arch = "x86_64")]
+mod left;
 #[cfg(feature = "link")]
 mod listening;
 mod mutex;

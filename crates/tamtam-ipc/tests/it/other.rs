@@ -2,9 +2,14 @@
 
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::process::{Command, Stdio};
+use std::sync::mpsc;
+use std::thread::{Scope, ScopedJoinHandle};
 use std::time::{Duration, Instant};
 
 use tamtam_testing::ChildGuard;
+
+/// Nothing that has to come takes so long.
+pub(crate) const LONG: Duration = Duration::from_secs(30);
 
 const HALF: &str = "TAMTAM_IPC_TEST_HALF";
 const NUMBERS: &str = "TAMTAM_IPC_TEST_NUMBERS";
@@ -116,4 +121,40 @@ impl Other {
 /// The memory, for one that writes there what it likes.
 pub(crate) fn memory_of(memory: BorrowedFd<'_>) -> std::fs::File {
     std::fs::File::from(memory.try_clone_to_owned().expect("a descriptor"))
+}
+
+/// A thread of the test that waits for the other process.
+pub(crate) struct Waiting<'scope, R> {
+    pub(crate) thread: ScopedJoinHandle<'scope, R>,
+    id: u32,
+}
+
+impl<'scope, R: Send + 'scope> Waiting<'scope, R> {
+    pub(crate) fn start(
+        scope: &'scope Scope<'scope, '_>,
+        wait: impl FnOnce() -> R + Send + 'scope,
+    ) -> Waiting<'scope, R> {
+        let (tell, told) = mpsc::channel();
+        let thread = scope.spawn(move || {
+            let own = rustix::thread::gettid().as_raw_pid().cast_unsigned();
+            tell.send(own).unwrap();
+            wait()
+        });
+        let id = told.recv().unwrap();
+        Waiting { thread, id }
+    }
+
+    /// Until it sleeps. What has attached has woken it.
+    pub(crate) fn sleeps(&self) {
+        let status = format!("/proc/self/task/{}/stat", self.id);
+        let patience = Instant::now() + LONG;
+        while !std::fs::read_to_string(&status).unwrap().contains(") S ") {
+            assert!(Instant::now() < patience, "it does not sleep");
+            std::thread::yield_now();
+        }
+    }
+
+    pub(crate) fn join(self) -> R {
+        self.thread.join().unwrap()
+    }
 }

@@ -1,11 +1,12 @@
 //! Named values of two processes.
 
+use std::os::unix::fs::FileExt;
 use std::time::{Duration, Instant};
 
 use tamtam_channel::WaitTimeoutError;
 use tamtam_ipc::{AttachError, Properties, SetPropertyError, Value};
 
-use crate::other::{Numbers, Other, half};
+use crate::other::{Numbers, Other, half, memory_of};
 
 const LONG: Duration = Duration::from_secs(30);
 
@@ -135,4 +136,25 @@ fn a_process_that_is_killed_at_any_moment_leaves_whole_values() {
     }
     assert!(properties.names().is_empty());
     println!("{kills} kills");
+}
+
+#[test]
+fn setting_tells_after_some_seconds_that_all_places_are_said_to_be_in_use() {
+    /// Of the first name, behind its state: four stamps, each with the claim of a process. This one is in the first place there, for the first time.
+    const STAMPS: u64 = 4096 + 512 + 8;
+    const OWN_CLAIM: u64 = 1 << 29;
+    tamtam_testing::within(LONG, || {
+        let properties = Properties::create(2, 16).unwrap();
+        properties.set("name", 1_i64).unwrap();
+        let stamps = OWN_CLAIM.to_le_bytes().repeat(4);
+        let memory = memory_of(properties.memory());
+        memory.write_all_at(&stamps, STAMPS).unwrap();
+        let refused = properties.set("name", 2_i64);
+        assert_eq!(refused, Err(SetPropertyError::Stuck));
+        assert_eq!(properties.get("name"), Some(Value::from(1_i64)));
+        assert!(!properties.remove("name"));
+        // Other names are not concerned.
+        properties.set("other", 3_i64).unwrap();
+        assert_eq!(properties.names(), ["name", "other"]);
+    });
 }

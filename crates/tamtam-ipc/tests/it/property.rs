@@ -1,12 +1,13 @@
 //! A property of several processes.
 
+use std::os::unix::fs::FileExt;
 use std::time::{Duration, Instant};
 
 use rustix::process::Signal;
 use tamtam_channel::WaitTimeoutError;
-use tamtam_ipc::Property;
+use tamtam_ipc::{CompareAndSetTimeoutError, Property, SetTimeoutError};
 
-use crate::other::{Numbers, Other, half};
+use crate::other::{Numbers, Other, half, memory_of};
 
 const LONG: Duration = Duration::from_secs(30);
 type Row = [u64; 64];
@@ -100,4 +101,32 @@ fn a_writer_that_is_stopped_or_killed_at_any_moment_is_no_hindrance() {
     property.set([7; 64]);
     assert_eq!(property.get(), [7; 64]);
     println!("{kills} kills");
+}
+
+/// Behind the state: eight stamps, each with the claim of a process. This one is in the first place there, for the first time.
+const STAMPS: u64 = 4096 + 8;
+const OWN_CLAIM: u64 = 1 << 29;
+
+#[test]
+fn setting_ends_in_its_time_while_all_places_are_said_to_be_in_use() {
+    let property = Property::create([0_u64; 4]).unwrap();
+    let memory = memory_of(property.memory());
+    let claim = |claim: u64| {
+        let stamps = claim.to_le_bytes().repeat(8);
+        memory.write_all_at(&stamps, STAMPS).unwrap();
+    };
+    claim(OWN_CLAIM);
+    for timeout in [Duration::ZERO, Duration::from_millis(3)] {
+        let refused = property.set_timeout([1; 4], timeout);
+        assert_eq!(refused, Err(SetTimeoutError([1; 4])));
+        let refused = property.compare_and_set_timeout(0, [2; 4], timeout);
+        let timed_out = CompareAndSetTimeoutError::Timeout(SetTimeoutError([2; 4]));
+        assert_eq!(refused, Err(timed_out));
+    }
+    // Reading goes on, and nothing was set.
+    assert_eq!(property.get_whole(), Ok((0, [0; 4])));
+    claim(0);
+    property.set_timeout([1; 4], Duration::ZERO).unwrap();
+    let set = property.compare_and_set_timeout(1, [2; 4], Duration::ZERO);
+    assert_eq!((set, property.get()), (Ok(2), [2; 4]));
 }

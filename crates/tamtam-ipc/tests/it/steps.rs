@@ -4,25 +4,26 @@
 //! What a survivor sees may depend on the step, and each test says how: first as if nothing had been begun, perhaps then that something was begun, and at last
 //! that it was done. So the order in which an operation does its steps is tested, too.
 
-use std::cell::Cell;
+use std::cell::{Cell, RefCell};
+use std::collections::HashSet;
 use std::fmt::Debug;
 use std::os::fd::{AsFd, AsRawFd, BorrowedFd};
+use std::os::unix::fs::FileExt;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc;
-use std::thread::{Scope, ScopedJoinHandle};
 use std::time::{Duration, Instant};
 
 use tamtam_channel::RecvTimeoutError;
 use tamtam_ipc::{
     Arena, BytesReceiver, BytesSender, CarrierError, Condition, Event, Mutex, Properties, Property,
-    Receiver, Sender, Slot, Value, attach, bytes_channel, carrier, channel,
+    Receiver, Sender, Slot, Value, Wait, attach, bytes_channel, carrier, channel,
 };
 use tamtam_testing::in_a_process_of_its_own;
 
-use crate::other::{further, half};
+use crate::left::{Names, Temporary, held};
+use crate::other::{LONG, Waiting, further, half, memory_of};
 use crate::traced::{Fate, Halted, Traced, traced};
 
-/// Nothing that has to come takes so long.
-const LONG: Duration = Duration::from_secs(30);
 /// For a call that has to end without what it waits for.
 const SOON: Duration = Duration::from_millis(3);
 /// More than an operation has steps.
@@ -51,22 +52,6 @@ impl Place {
     }
 }
 
-/// The descriptors and the shared pieces of memory that this process has, and the names of such that anybody has.
-fn held() -> (usize, usize, usize) {
-    let fds = std::fs::read_dir("/proc/self/fd").unwrap().count();
-    let maps = std::fs::read_to_string("/proc/self/maps").unwrap();
-    let names = |folder| {
-        let entries = std::fs::read_dir(folder).into_iter().flatten().flatten();
-        let own = format!("{}", std::process::id());
-        let is_ours = |name: String| name.contains("tamtam") && name.contains(&own);
-        entries
-            .filter(|it| is_ours(it.file_name().to_string_lossy().into_owned()))
-            .count()
-    };
-    let named = names("/dev/shm") + names("/tmp");
-    (fds, maps.matches("memfd:tamtam").count(), named)
-}
-
 /// Has a process that does something killed, and another one stopped, after each step of it. What the survivor sees of those that were killed, in
 /// the order of the steps, is `of_killed`; of those that were stopped and went on it is the last of these.
 fn at_each_step<Seen: PartialEq + Debug>(
@@ -74,11 +59,15 @@ fn at_each_step<Seen: PartialEq + Debug>(
     of_killed: &[Seen],
     survive: impl Fn(&Place) -> Seen,
 ) {
+    let temporary = Temporary::new(path);
     in_a_process_of_its_own(
         path,
         Duration::from_secs(120),
-        |_| (),
+        |command| {
+            command.env("TMPDIR", temporary.path());
+        },
         || {
+            let names_at_first = Names::now();
             let mut held_at_first = None;
             for fate in [Fate::Killed, Fate::Stopped] {
                 let mut seen = Vec::new();
@@ -110,67 +99,56 @@ fn at_each_step<Seen: PartialEq + Debug>(
                 };
                 assert_eq!(seen, expected);
             }
+            let left = names_at_first.left_since(LONG);
+            assert!(left.is_empty(), "{left:?}");
         },
     );
 }
 
-/// A thread of the survivor that waits for the other process.
-struct Waiting<'scope, R> {
-    thread: ScopedJoinHandle<'scope, R>,
-    id: u32,
-}
-
-impl<'scope, R: Send + 'scope> Waiting<'scope, R> {
-    fn start(
-        scope: &'scope Scope<'scope, '_>,
-        wait: impl FnOnce() -> R + Send + 'scope,
-    ) -> Waiting<'scope, R> {
-        let (tell, told) = mpsc::channel();
-        let thread = scope.spawn(move || {
-            let own = rustix::thread::gettid().as_raw_pid().cast_unsigned();
-            tell.send(own).unwrap();
-            wait()
-        });
-        let id = told.recv().unwrap();
-        Waiting { thread, id }
-    }
-
-    /// Until it sleeps. What has attached has woken it.
-    fn sleeps(&self) {
-        let status = format!("/proc/self/task/{}/stat", self.id);
-        let patience = Instant::now() + LONG;
-        while !std::fs::read_to_string(&status).unwrap().contains(") S ") {
-            assert!(Instant::now() < patience, "it does not sleep");
-            std::thread::yield_now();
-        }
-    }
-
-    fn join(self) -> R {
-        self.thread.join().unwrap()
-    }
+/// What has been brought about just now ends the wait, and not its deadline, which is farther away than this.
+fn in_time<'scope, R: Send + 'scope>(waiting: Waiting<'scope, R>) -> R {
+    let brought = Instant::now();
+    let result = waiting.join();
+    assert!(
+        brought.elapsed() < LONG / 3,
+        "it has slept until its deadline"
+    );
+    result
 }
 
 const WHOLE: &[u8] = b"a whole message, longer than a word";
 
+/// The steps after which a process has begun a message that it has not finished, as those have shown that were killed there.
+type Begun = RefCell<HashSet<usize>>;
+
 /// What the receiver gets besides the message of the survivor, and how many it has met that were not finished.
-fn received(place: &Place) -> (Vec<Vec<u8>>, u64) {
+fn received(place: &Place, begun: &Begun) -> (Vec<Vec<u8>>, u64) {
     let (sender, receiver) = bytes_channel(4, 100).unwrap();
     let memory = sender.memory().try_clone_to_owned().unwrap();
     std::thread::scope(|scope| {
+        let (tell, told) = mpsc::channel();
         let receiving = Waiting::start(scope, move || {
             let mut messages = Vec::new();
             let mut buffer = Vec::new();
             while receiver.recv_bytes(&mut buffer).is_ok() {
                 messages.push(buffer.clone());
+                let _ = tell.send(buffer.clone());
             }
             (messages, receiver.abandoned())
         });
         let halted = place.halt(memory.as_fd(), || receiving.sleeps());
         // There is room, whatever the other one has begun.
         sender.try_send(b"last").unwrap();
+        if place.is_stopped() && !begun.borrow().contains(&place.changes) {
+            // No message is unfinished: nothing has to wait until the other one goes on.
+            while told.recv_timeout(LONG).expect("it was sent") != b"last" {}
+        }
         halted.go_on();
         drop(sender);
         let (mut messages, abandoned) = receiving.join();
+        if abandoned > 0 {
+            begun.borrow_mut().insert(place.changes);
+        }
         // One that goes on after this was sent may come behind it, if it had not claimed its place before.
         let last = messages.iter().position(|message| message == b"last");
         messages.remove(last.expect("it was sent"));
@@ -191,7 +169,8 @@ fn a_message_is_sent_whole_or_not_at_all() {
     }
     // Claimed and written, it is met as one that was begun; published, it is received, also by a receiver that it has not woken.
     let expected = [(vec![], 0), (vec![], 1), (vec![WHOLE.to_vec()], 0)];
-    at_each_step(PATH, &expected, received);
+    let begun = Begun::default();
+    at_each_step(PATH, &expected, |place| received(place, &begun));
 }
 
 #[test]
@@ -205,21 +184,31 @@ fn messages_of_a_batch_are_sent_together_or_not_at_all() {
     }
     // All slots are claimed by one step; until all are published by another one, none is a message, whatever was written.
     let expected = [(vec![], 0), (vec![], 4), (BATCH.to_vec(), 0)];
+    let begun = Begun::default();
     at_each_step(PATH, &expected, |place| {
         let (sender, receiver) = channel::<[u64; 2]>(8).unwrap();
         let memory = sender.memory().try_clone_to_owned().unwrap();
         std::thread::scope(|scope| {
+            let (tell, told) = mpsc::channel();
             let receiving = Waiting::start(scope, move || {
                 let mut messages = Vec::new();
-                while receiver.recv_many(&mut messages, 8).is_ok() {}
+                while receiver.recv_many(&mut messages, 8).is_ok() {
+                    let _ = tell.send(messages.contains(&LAST));
+                }
                 (messages, receiver.abandoned())
             });
             let halted = place.halt(memory.as_fd(), || receiving.sleeps());
             // There is room, whatever the other one has begun.
             sender.try_send(LAST).unwrap();
+            if place.is_stopped() && !begun.borrow().contains(&place.changes) {
+                while !told.recv_timeout(LONG).expect("it was sent") {}
+            }
             halted.go_on();
             drop(sender);
             let (mut messages, abandoned) = receiving.join();
+            if abandoned > 0 {
+                begun.borrow_mut().insert(place.changes);
+            }
             messages.remove(messages.iter().position(|it| *it == LAST).unwrap());
             (messages, abandoned)
         })
@@ -243,7 +232,11 @@ fn a_batch_is_received_until_its_places_are_given_back() {
         assert_eq!(sender.send_many(1..=4), Ok(4));
         let (sent, messages) = std::thread::scope(|scope| {
             let more = sender.clone();
-            let sending = Waiting::start(scope, move || more.send_many(5..=7).is_ok());
+            let sending = Waiting::start(scope, move || match more.send_many(5..=7) {
+                Ok(count) => count,
+                // The receiver may have died when there was room for some.
+                Err(error) => error.sent,
+            });
             let halted = place.halt(memory.as_fd(), || sending.sleeps());
             halted.go_on();
             // There is room, or no receiver any more.
@@ -255,7 +248,7 @@ fn a_batch_is_received_until_its_places_are_given_back() {
             (sent, messages)
         });
         let again = messages.iter().position(|it| *it == 4).unwrap();
-        let last = if sent { 7 } else { 4 };
+        let last = 4 + sent as u64;
         assert!(messages.iter().copied().eq(4 - again as u64..=last));
         again
     });
@@ -268,7 +261,9 @@ fn a_loan_that_is_given_back_holds_up_no_message() {
         let sender = BytesSender::attach(memory).unwrap();
         return traced(|| drop(sender.loan(10).unwrap()));
     }
-    at_each_step(PATH, &[(vec![], 0), (vec![], 1), (vec![], 0)], received);
+    let expected = [(vec![], 0), (vec![], 1), (vec![], 0)];
+    let begun = Begun::default();
+    at_each_step(PATH, &expected, |place| received(place, &begun));
 }
 
 #[test]
@@ -373,6 +368,16 @@ fn a_lock_is_abandoned_until_the_moment_in_which_it_is_given_back() {
                 }
                 locking.sleeps();
             });
+            if place.is_stopped()
+                && let Ok(guard) = mutex.try_lock()
+            {
+                // It was given back: the next one that gives it back wakes those whom the other one was to wake.
+                drop(guard);
+                let woken = in_time(locking);
+                halted.go_on();
+                assert_eq!(woken, (false, NEW));
+                return false;
+            }
             halted.go_on();
             let (is_abandoned, value) = locking.join();
             assert!(is_abandoned || value == NEW, "{value:?}");
@@ -395,6 +400,15 @@ fn a_slot_is_full_when_the_whole_value_is_there() {
             let halted = place.halt(slot.memory(), || taking.sleeps());
             if place.is_stopped() && !slot.is_full() && !taking.thread.is_finished() {
                 assert_eq!(slot.take_timeout(SOON).ok(), None);
+            }
+            if place.is_stopped()
+                && let Some(value) = slot.try_take()
+            {
+                // The next value wakes the one whom the other process was to wake.
+                slot.put([2; 4]);
+                assert_eq!(in_time(taking), [2; 4]);
+                halted.go_on();
+                return value[0];
             }
             halted.go_on();
             if place.is_stopped() {
@@ -422,7 +436,16 @@ fn a_slot_is_empty_when_the_value_was_read() {
         slot.put([1; 4]);
         std::thread::scope(|scope| {
             let putting = Waiting::start(scope, || slot.put_timeout([2; 4], LONG).unwrap());
-            place.halt(slot.memory(), || putting.sleeps()).go_on();
+            let halted = place.halt(slot.memory(), || putting.sleeps());
+            if place.is_stopped() && slot.try_put([3; 4]).is_ok() {
+                // The place that is free again wakes the one whom the other process was to wake.
+                let values = [(); 2].map(|()| slot.take_timeout(LONG).unwrap()[0]);
+                assert!(values == [3, 2] || values == [2, 3], "{values:?}");
+                in_time(putting);
+                halted.go_on();
+                return 2;
+            }
+            halted.go_on();
             let value = slot.take_timeout(LONG).unwrap();
             assert_eq!(value, [value[0]; 4]);
             putting.join();
@@ -479,9 +502,14 @@ fn a_property_is_set_while_another_process_is_halted_as_it_sets_it() {
     }
     at_each_step(PATH, &[2], |place| {
         let property = Property::create([0_u64; 6]).unwrap();
-        let halted = place.halt(property.memory(), || ());
-        property.set([2; 6]);
-        assert_eq!(property.get(), [2; 6]);
+        let halted = std::thread::scope(|scope| {
+            let waiting = Waiting::start(scope, || property.wait_changed_timeout(0, LONG));
+            let halted = place.halt(property.memory(), || waiting.sleeps());
+            property.set([2; 6]);
+            assert_eq!(property.get(), [2; 6]);
+            in_time(waiting).unwrap();
+            halted
+        });
         halted.go_on();
         let value = property.get();
         assert_eq!(value, [value[0]; 6]);
@@ -534,8 +562,19 @@ fn a_named_value_is_there_as_a_whole_or_not_at_all() {
         return traced(|| properties.set("name", "value").unwrap());
     }
     at_each_step(PATH, &[None, Some(Value::from("value"))], |place| {
-        let properties = Properties::create(2, 16).unwrap();
-        let halted = place.halt(properties.memory(), || ());
+        let properties = Properties::create(3, 16).unwrap();
+        properties.set("old", 1_i64).unwrap();
+        let (version, _) = properties.versioned("old").unwrap();
+        let halted = std::thread::scope(|scope| {
+            let waiting = Waiting::start(scope, || {
+                properties.wait_changed_timeout("old", version, LONG)
+            });
+            let halted = place.halt(properties.memory(), || waiting.sleeps());
+            // A name that has a value gets another one, and who waits for that is told, also while the other one is stopped.
+            properties.set("old", 2_i64).unwrap();
+            in_time(waiting).unwrap();
+            halted
+        });
         let value = properties.get("name");
         if place.is_stopped() {
             halted.go_on();
@@ -547,7 +586,7 @@ fn a_named_value_is_there_as_a_whole_or_not_at_all() {
         if value.is_none() {
             properties.set("name", 2_i64).unwrap();
         }
-        assert_eq!(properties.names(), ["name", "other"]);
+        assert_eq!(properties.names(), ["name", "old", "other"]);
         value
     });
 }
@@ -567,7 +606,12 @@ fn an_event_is_set_for_all_that_sleep() {
             let halted = place.halt(event.memory(), || {
                 waiting.iter().for_each(Waiting::sleeps);
             });
-            halted.go_on();
+            if place.is_stopped() {
+                event.set();
+                waiting.into_iter().for_each(in_time);
+                halted.go_on();
+                return event.is_set();
+            }
             let is_set = event.is_set();
             if !is_set {
                 event.set();
@@ -594,8 +638,83 @@ fn a_notification_or_the_end_of_who_gives_it_ends_a_wait() {
                 let guard = mutex.lock().unwrap();
                 condition.wait_timeout(guard, LONG).unwrap().1
             });
+            let halted = place.halt(condition.memory(), || waiting.sleeps());
+            if place.is_stopped() {
+                condition.notify_all();
+            }
+            let is_notified = in_time(waiting);
+            halted.go_on();
+            is_notified
+        })
+    });
+}
+
+#[test]
+fn a_process_that_has_left_ends_a_wait_or_its_death_does() {
+    const PATH: &str = "steps::a_process_that_has_left_ends_a_wait_or_its_death_does";
+    if let Some(memory) = half("does it") {
+        let condition = Condition::attach(memory).unwrap();
+        return traced(|| drop(condition));
+    }
+    at_each_step(PATH, &[true], |place| {
+        let condition = Condition::create().unwrap();
+        let mutex = Mutex::create(0_u8).unwrap();
+        std::thread::scope(|scope| {
+            let waiting = Waiting::start(scope, || {
+                let guard = mutex.lock().unwrap();
+                condition.wait_timeout(guard, LONG).unwrap().1
+            });
             place.halt(condition.memory(), || waiting.sleeps()).go_on();
-            waiting.join()
+            in_time(waiting)
+        })
+    });
+}
+
+/// The kernel wakes one of those that sleep until the end of a process. That one may be killed, too, and then a process finds the dead one that is stopped next.
+#[test]
+fn a_death_that_a_stopped_process_has_found_ends_the_waits_of_others() {
+    const PATH: &str = "steps::a_death_that_a_stopped_process_has_found_ends_the_waits_of_others";
+    /// Where the life of the second process lies, behind the label and that of the first.
+    const LIFE: u64 = 384 + 32;
+    const IS_DEAD: u8 = 0x40;
+    if let Some(memory) = half("does it") {
+        let condition = Condition::attach(memory).unwrap();
+        traced(|| condition.processes());
+        return;
+    }
+    at_each_step(PATH, &[true], |place| {
+        let condition = Condition::create().unwrap();
+        let second = Condition::attach(condition.memory().try_clone_to_owned().unwrap()).unwrap();
+        let memory = memory_of(condition.memory());
+        let life = || {
+            let mut bytes = [0; 8];
+            memory.read_exact_at(&mut bytes, LIFE).unwrap();
+            bytes
+        };
+        let before = life();
+        let mutex = Mutex::create(0_u8).unwrap();
+        std::thread::scope(|scope| {
+            let waiting = Waiting::start(scope, || {
+                let guard = mutex.lock().unwrap();
+                condition.wait_timeout(guard, LONG).unwrap().1
+            });
+            let halted = place.halt(condition.memory(), || {
+                waiting.sleeps();
+                // What the kernel does, but for the wake-up.
+                memory
+                    .write_all_at(&[before[3] | IS_DEAD], LIFE + 3)
+                    .unwrap();
+            });
+            let is_freed = life()[4..] != before[4..];
+            if place.is_stopped() && is_freed {
+                assert!(in_time(waiting));
+                halted.go_on();
+                return true;
+            }
+            halted.go_on();
+            let _ = condition.processes();
+            drop(second);
+            in_time(waiting)
         })
     });
 }
@@ -632,6 +751,40 @@ fn what_a_carrier_was_given_is_read_as_a_whole_and_then_the_end() {
             place.halt(memory.as_fd(), || reading.sleeps()).go_on();
             reading.join()
         })
+    });
+}
+
+#[test]
+fn the_own_process_ends_a_wait_at_a_seat_whatever_has_become_of_the_other() {
+    const PATH: &str =
+        "steps::the_own_process_ends_a_wait_at_a_seat_whatever_has_become_of_the_other";
+    const SEAT: usize = 3;
+    if let Some(memory) = half("does it") {
+        let (mut writer, _reader) = attach(memory).unwrap();
+        let written = traced(|| writer.write_to(WHOLE, 1 << SEAT).unwrap());
+        assert_eq!(written, WHOLE.len());
+        return;
+    }
+    // No seat sleeps on a life: what is wrong with the other one is found by a thread that wakes those who do.
+    at_each_step(PATH, &[0, WHOLE.len()], |place| {
+        let (_writer, reader) = carrier(4096).unwrap();
+        let memory = reader.memory().try_clone_to_owned().unwrap();
+        let (seats, is_over) = (reader.seats(), AtomicBool::new(false));
+        std::thread::scope(|scope| {
+            let (seats, is_over) = (&seats, &is_over);
+            let waiting = Waiting::start(scope, move || {
+                let deadline = Some(Instant::now() + LONG);
+                seats.wait(SEAT, Wait::Park, deadline, || {
+                    is_over.load(Ordering::SeqCst)
+                });
+            });
+            let halted = place.halt(memory.as_fd(), || waiting.sleeps());
+            is_over.swap(true, Ordering::SeqCst);
+            seats.waker().wake();
+            in_time(waiting);
+            halted.go_on();
+        });
+        reader.len().unwrap()
     });
 }
 

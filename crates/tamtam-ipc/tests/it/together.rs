@@ -5,10 +5,11 @@ use std::os::fd::AsFd;
 use std::path::PathBuf;
 use std::time::{Duration, Instant};
 
-use tamtam_channel::{Select, TryRecvError, after, select, tick, unbounded};
+use tamtam_channel::{Sealed, Select, TryRecvError, Waitable, after, select, tick, unbounded};
 use tamtam_ipc::{BytesReceiver, Event, Property, Receiver, Sender, Slot, bytes_channel, channel};
+use tamtam_wait::{Context, Operation, Source, Token};
 
-use crate::other::{Other, half};
+use crate::other::{Other, Waiting, half};
 
 /// Longer than anything here takes.
 const LONG: Duration = Duration::from_secs(60);
@@ -558,4 +559,98 @@ fn answers_over_a_link_are_among_what_a_select_waits_for() {
         },
         default(LONG) => panic!("not told of the end"),
     }
+}
+
+/// Sets and resets an event while a select goes to sleep, and is never ready.
+struct Pulse<'a>(&'a Event);
+
+impl Source for Pulse<'_> {
+    fn try_begin(&self, _: &mut Token) -> bool {
+        false
+    }
+
+    fn register(&self, _: Operation, _: &Context) -> bool {
+        self.0.set();
+        self.0.reset();
+        false
+    }
+
+    fn unregister(&self, _: Operation, _: &Context) {}
+
+    fn is_ready(&self) -> bool {
+        false
+    }
+
+    fn watch(&self, operation: Operation, context: &Context) -> bool {
+        self.register(operation, context)
+    }
+
+    fn unwatch(&self, _: Operation, _: &Context) {}
+}
+
+impl Sealed for Pulse<'_> {}
+impl Waitable for Pulse<'_> {}
+
+#[test]
+fn a_manual_event_that_is_reset_at_once_ends_a_select_that_has_begun() {
+    let event = Event::manual().unwrap();
+    let pulse = Pulse(&event);
+    let mut select = Select::new_biased();
+    select.wait(&pulse);
+    let waited = select.wait(&event);
+    let operation = select.select_timeout(LONG).expect("it was set");
+    assert_eq!(operation.index(), waited);
+    operation.wait(&event);
+    assert_eq!(select.ready_timeout(LONG), Ok(waited));
+    assert!(!event.is_set());
+    // One that begins after the reset waits.
+    let mut later = Select::new();
+    later.wait(&event);
+    assert!(later.try_select().is_err());
+    assert!(later.select_timeout(Duration::from_millis(5)).is_err());
+}
+
+/// Each pulse comes while the select sleeps, and is over when that looks.
+#[test]
+fn a_manual_event_that_another_process_resets_at_once_ends_a_select_that_sleeps() {
+    const PATH: &str =
+        "together::a_manual_event_that_another_process_resets_at_once_ends_a_select_that_sleeps";
+    const ROUNDS: u32 = 30;
+    if let Some(memory) = half("pulses") {
+        let orders = Receiver::<u32>::attach(memory).unwrap();
+        let event = Event::attach(crate::other::further(orders.recv().unwrap())).unwrap();
+        while orders.recv().is_ok() {
+            event.set();
+            event.reset();
+        }
+        return;
+    }
+    use std::os::fd::AsRawFd;
+    let (orders, order) = channel::<u32>(4).unwrap();
+    let memory = order.hand_over().unwrap();
+    let other = Other::start(PATH, "pulses", memory.as_fd());
+    let event = Event::manual().unwrap();
+    orders
+        .send(event.memory().as_raw_fd().cast_unsigned())
+        .unwrap();
+    let (_thread, of_thread) = unbounded::<u64>();
+    for round in 0..ROUNDS {
+        std::thread::scope(|threads| {
+            let waiting = Waiting::start(threads, || {
+                select! {
+                    wait(event) => true,
+                    recv(of_thread) -> _ => panic!("no thread sends"),
+                    default(LONG) => false,
+                }
+            });
+            waiting.sleeps();
+            orders.send(round).unwrap();
+            assert!(waiting.join(), "the pulse of round {round}");
+        });
+        while event.is_set() {
+            std::thread::yield_now();
+        }
+    }
+    drop(orders);
+    other.ends_well();
 }

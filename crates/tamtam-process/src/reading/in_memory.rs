@@ -36,6 +36,9 @@ const LOOK_BESIDE: Duration = Duration::from_millis(100);
 /// And so often where nothing comes: each look takes a thread some time, and only a process that has spoiled the memory is found by it.
 const SELDOM: Duration = Duration::from_secs(1);
 
+/// After so long those who are still at their seats at the end are woken once more.
+const TELL_AGAIN: Duration = Duration::from_millis(1);
+
 // A link says by a bit for each seat where it is answered.
 const _: () = assert!(SEATS == Seats::BITS as usize);
 
@@ -264,8 +267,18 @@ impl InMemory {
                 asked = asked_now();
             }
         }
+        self.tell_until_none_waits();
         // Who waits was told, and reads no more.
         *lock(&self.reader) = None;
+    }
+
+    /// The process says no more: wakes those at the seats until none is left there. A process that is not to be trusted can write into the word on which a
+    /// thread is about to sleep what that remembers of it, in the very moment in which it was changed to wake the thread.
+    fn tell_until_none_waits(&self) {
+        while self.waiting.load(Ordering::SeqCst) > 0 {
+            self.seats.waker().wake();
+            std::thread::sleep(TELL_AGAIN);
+        }
     }
 
     /// Waits until there is room for what comes; `false` if nothing more is to be read.
@@ -377,6 +390,8 @@ impl InMemory {
 
 #[cfg(test)]
 mod tests {
+    use std::fs::File;
+    use std::os::unix::fs::FileExt;
     use std::os::unix::net::UnixStream;
 
     use super::*;
@@ -438,6 +453,39 @@ mod tests {
             sides.memory.while_waiting(&mut FromHere::default(), None);
             assert!(sides.memory.is_over());
             sides.memory.read_all(&AtomicU64::new(0), &Room::default());
+        });
+    }
+
+    /// What it has said before is there to be read; the death is found by another thread, which wakes who waits.
+    #[test]
+    fn an_asker_hears_of_the_end_whatever_the_process_has_written_where_it_sleeps() {
+        tamtam_testing::within(Duration::from_secs(20), || {
+            let sides = sides();
+            let memory = Arc::clone(&sides.memory);
+            let file = File::from(sides.there.1.memory().try_clone_to_owned().unwrap());
+            let look = || {
+                let mut bytes = vec![0; file.metadata().unwrap().len() as usize];
+                file.read_exact_at(&mut bytes, 0).unwrap();
+                bytes
+            };
+            let before = look();
+            let (tell, told) = std::sync::mpsc::channel();
+            let asking = std::thread::spawn(move || {
+                tell.send(rustix::thread::gettid()).unwrap();
+                memory.while_waiting(&mut FromHere::default(), None);
+            });
+            let thread = told.recv().unwrap().as_raw_nonzero();
+            let status = format!("/proc/self/task/{thread}/stat");
+            let sleeps = || std::fs::read_to_string(&status).is_ok_and(|it| it.contains(") S "));
+            while look() == before || !sleeps() {
+                std::thread::yield_now();
+            }
+            file.write_all_at(&before, 0).unwrap();
+            sides.memory.beside.look();
+            assert!(!sides.memory.is_over());
+            drop(sides._ends);
+            sides.memory.read_all(&AtomicU64::new(0), &Room::default());
+            asking.join().unwrap();
         });
     }
 
