@@ -13,6 +13,7 @@ mod busy;
 mod cached;
 mod client_stream;
 mod duties;
+mod head;
 mod http2;
 mod json_rpc;
 mod late;
