@@ -19,7 +19,7 @@
 // | 3 | answer, metrics | what comes back, what is counted |
 // | 2 | arguments, caller, row_stream, typed, work | what is asked, who asks; a table part by part, what serde writes; what a method has spent its time on |
 // | 1 | amf_classes, exchange, fault, head_timer, lasting, proxies, trace, under_way, unsent | types that are classes of AMF; what is measured of a request; what went wrong, as a client is told; by when a head has come; what outlives a request; for whom a proxy passes it on; its names elsewhere; which requests a connection has; which answers have not gone |
-// | 0 | accept_failure, admission, amf_rows, branch, buffer, cached_rows, content_type, head, limits, link_meter, patient, place, reset_budget, sessions, shortened, stream_head, table_form, value, web_policy | values between protocols; texts as errors tell them back; what is at a path; in which forms a table goes as a whole; who may begin; what an error of accept says; the heads of requests and of answers; one future among those of a task; where an answer is written; what is allowed |
+// | 0 | accept_failure, admission, amf_rows, blocking, branch, buffer, cached_rows, content_type, head, limits, link_meter, patient, place, reset_budget, sessions, shortened, stream_head, table_form, value, web_policy | values between protocols; threads for handlers that block; texts as errors tell them back; what is at a path; in which forms a table goes as a whole; who may begin; what an error of accept says; the heads of requests and of answers; one future among those of a task; where an answer is written; what is allowed |
 
 mod accept_failure;
 mod admission;
@@ -28,6 +28,7 @@ mod amf_classes;
 mod amf_rows;
 mod answer;
 mod arguments;
+mod blocking;
 mod branch;
 mod buffer;
 mod cached_rows;
