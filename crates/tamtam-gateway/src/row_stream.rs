@@ -130,7 +130,7 @@ impl RowStream {
                 .map_err(|error| Fault::of(FaultKind::NotCarried, error.to_string()))?;
             check_size(&all, form, table_too_large)?;
         }
-        exchange::known(|| exchange::Source::Rows(all.clone()));
+        exchange::known(|| exchange::Source::of_table(&all));
         Ok(all)
     }
 }
