@@ -222,7 +222,7 @@ impl Method {
         self
     }
 
-    /// It changes nothing: a GET may call it, and its answers have tags.
+    /// It changes nothing: a GET may call it, and its answers have tags, but for tables that are sent part by part.
     #[must_use]
     pub fn safe(mut self) -> Method {
         self.is_safe = true;
