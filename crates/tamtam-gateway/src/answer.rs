@@ -7,6 +7,7 @@ use serde::Serialize;
 use tamtam_rows::Rows;
 
 use crate::exchange::{self, Source};
+use crate::table_form::TableForm;
 use crate::value::ClassNames;
 use crate::{CachedRows, Fault, RowStream, Typed, Value};
 
@@ -37,7 +38,7 @@ pub enum Answer {
 
 impl Answer {
     /// The answer as a value, for protocols that do not write it directly. A table that comes part by part is gathered,
-    /// up to as many bytes in memory as [`RowStream::MOST_GATHERED_BYTES`].
+    /// up to as many bytes in memory as [`RowStream::MOST_GATHERED_BYTES`]; what is made of it may be larger.
     ///
     /// # Errors
     /// If serde writes what no protocol carries, the table is too large, or its source fails.
@@ -46,15 +47,16 @@ impl Answer {
             Answer::Value(value) => Ok(value),
             Answer::Rows(rows) => Ok(rows.into()),
             Answer::Cached(table) => Ok(table.rows().clone().into()),
-            Answer::Stream(stream) => Ok(stream.gather().await?.into()),
+            Answer::Stream(stream) => Ok(stream.gather(TableForm::Columns).await?.into()),
             Answer::Typed(typed) => known(typed.to_value()?),
         }
     }
 
-    /// The same; a struct of a class is an object of it.
+    /// The same; a struct of a class is an object of it, and a table is gathered for a form in which each row is an object in memory.
     pub(crate) async fn into_objects(self, classes: &ClassNames) -> Result<Value, Fault> {
         match self {
             Answer::Typed(typed) => known(typed.to_objects(classes)?),
+            Answer::Stream(stream) => Ok(stream.gather(TableForm::Tree).await?.into()),
             other => other.into_value().await,
         }
     }

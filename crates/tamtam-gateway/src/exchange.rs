@@ -64,8 +64,21 @@ pub(crate) enum Source {
     Json(Vec<u8>),
     Value(Value),
     Rows(Rows),
-    /// The beginning of a table that is on its way.
+    /// The beginning of a table that is on its way, or is large.
     Stream(Arc<StreamHead>),
+}
+
+impl Source {
+    /// Of a table that is there as a whole. How many bytes it has where it goes says little of it: rows that are alike are packed to nothing, and
+    /// each of them is written in other forms.
+    pub(crate) fn of_table(rows: &Rows) -> Source {
+        if rows.memory() <= StreamHead::MOST_BYTES {
+            return Source::Rows(rows.clone());
+        }
+        let head = StreamHead::default();
+        head.take(rows);
+        Source::Stream(Arc::new(head))
+    }
 }
 
 /// What went out.

@@ -9,7 +9,6 @@ use std::sync::Arc;
 use std::time::Instant;
 
 use futures_util::FutureExt;
-use tamtam_rows::Rows;
 use tracing::{Instrument, Span};
 
 use crate::admission::{Admission, Ticket};
@@ -390,9 +389,9 @@ impl Shared {
     /// The answer of a call that is to be looked at later.
     fn sample(answer: &Answer, method: &str, caller: &Caller) -> Sample {
         let source = match answer {
-            Answer::Rows(rows) => Source::Rows(rows.clone()),
-            Answer::Cached(table) => Source::Rows(table.rows().clone()),
-            Answer::Value(Value::Rows(rows)) => Source::Rows(Rows::clone(rows)),
+            Answer::Rows(rows) => Source::of_table(rows),
+            Answer::Cached(table) => Source::of_table(table.rows()),
+            Answer::Value(Value::Rows(rows)) => Source::of_table(rows),
             Answer::Value(value) => Source::Value(value.clone()),
             Answer::Typed(_) | Answer::Stream(_) => Source::Unwritten,
         };

@@ -6,7 +6,7 @@ use axum::http::header::{
     ACCESS_CONTROL_EXPOSE_HEADERS, ACCESS_CONTROL_MAX_AGE, ACCESS_CONTROL_REQUEST_HEADERS,
     ACCESS_CONTROL_REQUEST_METHOD, VARY, X_CONTENT_TYPE_OPTIONS,
 };
-use axum::http::{HeaderValue, Method as HttpMethod, StatusCode};
+use axum::http::{HeaderValue, Method as HttpMethod, StatusCode, Version};
 use axum::response::Response;
 
 use crate::content_type::{NOSNIFF, is_marked};
@@ -24,10 +24,12 @@ impl Passed {
     /// Lets a request pass.
     ///
     /// # Errors
-    /// The answer, if its page may not call, it is for another server, or for two, or it is what browsers ask before.
+    /// The answer, if its page may not call, it is for another server, for two, or for none, or it is what browsers ask before.
     pub(crate) fn of(web: &WebPolicy, request: &Envelope<'_>) -> Result<Passed, Box<Response>> {
         let (arrival, parts) = (request.arrival, request.parts);
-        if request.head.has_two_hosts {
+        // Version 1.1 has it in each request, whatever the target says, and 2 has another one for it.
+        let lacks_host = parts.version == Version::HTTP_11 && request.head.host.is_none();
+        if request.head.has_two_hosts || lacks_host {
             let reason = "a request has one line Host";
             return Err(plain(StatusCode::BAD_REQUEST, reason));
         }

@@ -1,6 +1,9 @@
-//! What a gateway looks at in the head of a request, found in one pass over its headers.
+//! What a gateway looks at in the head of a request, found in one pass over its headers; and the answer of which the head alone is asked for.
 
+use axum::body::{Body, HttpBody};
+use axum::http::header::CONTENT_LENGTH;
 use axum::http::{HeaderMap, HeaderValue};
+use axum::response::Response;
 
 /// What a gateway looks at in the head of a request.
 ///
@@ -101,6 +104,19 @@ impl<'r> Listed<'r> {
             Listed::Lines(lines) => Some(lines),
         }
     }
+}
+
+/// The answer to HEAD: what the one to GET would say of itself, and nothing behind it. HTTP/1 leaves a body away by itself, HTTP/2 sends what it
+/// is given, and its clients end such a stream as an error. What keeps a place for the body, or makes it, ends here.
+pub(crate) fn without_body(mut answer: Response) -> Response {
+    let length = answer.body().size_hint().exact();
+    // A body of none says nothing of itself: it may be of a status that has no body.
+    if let Some(length) = length.filter(|length| *length > 0) {
+        let known = answer.headers_mut().entry(CONTENT_LENGTH);
+        known.or_insert_with(|| length.into());
+    }
+    *answer.body_mut() = Body::empty();
+    answer
 }
 
 #[cfg(test)]

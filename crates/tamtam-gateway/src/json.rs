@@ -6,6 +6,8 @@ use tamtam_rows::{Encoding, Rows};
 
 use crate::content_type::ContentType;
 pub(crate) use crate::fault::not_carried;
+use crate::row_stream::{TooLarge, table_too_large, write_gathered};
+use crate::table_form::TableForm;
 use crate::value::{Budget, View, Within};
 use crate::{Answer, Fault, FaultKind, Limits, Value};
 
@@ -62,8 +64,8 @@ pub(crate) async fn write_answer(answer: Answer, out: &mut Vec<u8>) -> Result<()
         Answer::Value(value) => write_value(&value, out),
         Answer::Rows(rows) => write_rows(&rows, out),
         Answer::Cached(table) => table.write(ContentType::Json.name(), out, write_rows),
-        Answer::Stream(stream) => match stream.gather().await {
-            Ok(rows) => write_rows(&rows, out),
+        Answer::Stream(stream) => match stream.gather(TableForm::Json).await {
+            Ok(rows) => write_gathered_rows(&rows, table_too_large, out),
             Err(fault) => Err(fault),
         },
     };
@@ -79,4 +81,31 @@ pub(crate) fn write_value(value: &Value, out: &mut Vec<u8>) -> Result<(), Fault>
 
 pub(crate) fn write_rows(rows: &Rows, out: &mut Vec<u8>) -> Result<(), Fault> {
     JsonObjects.encode(rows, out).map_err(not_carried)
+}
+
+/// Writes a table that was gathered, as the whole one would be.
+///
+/// # Errors
+/// If JSON cannot carry it, or it has too many bytes.
+pub(crate) fn write_gathered_rows(
+    rows: &Rows,
+    too_large: TooLarge,
+    out: &mut Vec<u8>,
+) -> Result<(), Fault> {
+    if rows.is_empty() {
+        return write_rows(rows, out);
+    }
+    let before = out.len();
+    write_gathered(rows, TableForm::Json, too_large, out, |some, out| {
+        let at = out.len();
+        write_rows(some, out)?;
+        // One array of all: what began a further one divides them.
+        if at > before {
+            out[at] = b',';
+        }
+        out.pop();
+        Ok(())
+    })?;
+    out.push(b']');
+    Ok(())
 }

@@ -83,10 +83,10 @@ impl Measured {
     }
 }
 
-/// Whether a request is one to a method.
+/// Whether a request is one to a method, whose answer goes out.
 fn is_call(request: &request::Parts) -> bool {
     let path = request.uri.path();
-    path.starts_with("/rest/")
+    (path.starts_with("/rest/") && request.method != HttpMethod::HEAD)
         || (request.method == HttpMethod::POST && !path.starts_with("/page/"))
 }
 

@@ -2,6 +2,7 @@
 
 use std::fmt;
 use std::future::Future;
+use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use std::pin::Pin;
 use std::sync::Arc;
 
@@ -9,8 +10,10 @@ use schemars::generate::SchemaSettings;
 use schemars::{JsonSchema, Schema, SchemaGenerator};
 use serde::de::DeserializeOwned;
 use tamtam_actor::{Address, AskError, Reply};
-use tokio::sync::Semaphore;
+use tokio::runtime::Handle;
+use tokio::sync::{Semaphore, oneshot};
 
+use crate::blocking::{NoThread, THREADS};
 use crate::caller::Authorize;
 use crate::exchange::on_thread;
 use crate::metrics::MethodFigures;
@@ -79,10 +82,11 @@ impl Method {
         })
     }
 
-    /// A method that may block: each call has a thread of its own meanwhile.
+    /// A method that may block: each call has a thread of its own meanwhile, which is none of the runtime's, and has the runtime at hand.
     ///
-    /// A call that takes too long is answered by a fault; its handler goes on to its end, since a thread cannot be stopped.
-    /// Where 256 calls of a method have not ended, the next caller is told that the server is busy.
+    /// A call that takes too long is answered by a fault; its handler goes on to its end, since a thread cannot be stopped, or to that of the
+    /// program, which does not wait for it. Where 256 calls of a method have not ended, or 1,024 of all methods that may block, the next caller
+    /// is told that the server is busy. A handler that hangs keeps no thread from what the gateway does for other calls.
     pub fn blocking<A, H, T, Way>(name: impl Into<String>, handler: H) -> Method
     where
         A: DeserializeOwned + JsonSchema + Send + 'static,
@@ -100,18 +104,23 @@ impl Method {
                     ));
                 };
                 Box::pin(async move {
-                    let handled = tokio::task::spawn_blocking(on_thread(move || {
-                        let result = handler(arguments);
+                    let (answer, answered) = oneshot::channel();
+                    let runtime = Handle::current();
+                    let handle = on_thread(move || {
+                        let _entered = runtime.enter();
+                        let result = catch_unwind(AssertUnwindSafe(|| handler(arguments)));
                         drop(place);
                         result
-                    }))
-                    .await;
-                    match handled {
-                        Ok(result) => result.map(T::into_answer),
-                        Err(ended) if ended.is_panic() => {
-                            std::panic::resume_unwind(ended.into_panic())
-                        }
-                        Err(_) => Err(Fault::of(FaultKind::Unavailable, "the server ends")),
+                    });
+                    // A caller that has gone wants to know nothing more.
+                    let begun = THREADS.begin(move || drop(answer.send(handle())));
+                    begun.map_err(|NoThread| {
+                        Fault::busy("too many calls that block have not ended; try again later")
+                    })?;
+                    match answered.await {
+                        Ok(Ok(result)) => result.map(T::into_answer),
+                        Ok(Err(panic)) => resume_unwind(panic),
+                        Err(_) => Err(Fault::of(FaultKind::Internal, "the method failed")),
                     }
                 })
             }
@@ -213,7 +222,7 @@ impl Method {
         self
     }
 
-    /// It changes nothing: a GET may call it, and its answers have tags.
+    /// It changes nothing: a GET may call it, and its answers have tags, but for tables that are sent part by part.
     #[must_use]
     pub fn safe(mut self) -> Method {
         self.is_safe = true;

@@ -79,11 +79,14 @@ pub(crate) async fn respond(
         }
         Answer::Cached(table) => of_rows(form, table.rows().clone(), range).await?,
         Answer::Stream(stream) => match range {
-            Some(range) => of_picked(form, pick(stream, range).await?).await?,
+            Some(range) => {
+                let picked = pick(stream, range, form.of_table()).await?;
+                of_picked(picked, move |rows| form.encode_range(rows)).await?
+            }
             None if form.takes_parts() => {
                 return of_stream(shared, head, form, stream).await;
             }
-            None => of_rows(form, stream.gather().await?, None).await?,
+            None => of_rows(form, stream.gather(form.of_table()).await?, None).await?,
         },
     };
     let of_all = |total: Option<usize>| total.map_or("*".to_owned(), |total| total.to_string());
@@ -262,18 +265,18 @@ async fn of_rows(
     let range = range.of(rows.len()).unwrap_or(0..0);
     let before = range.start;
     let rows = rows.part(range);
-    of_picked(
-        form,
-        Picked {
-            rows,
-            before,
-            total,
-        },
-    )
-    .await
+    let picked = Picked {
+        rows,
+        before,
+        total,
+    };
+    of_picked(picked, move |rows| form.encode(rows)).await
 }
 
-async fn of_picked(form: Form, picked: Picked) -> Result<(Vec<u8>, Option<RangeOf>), Fault> {
+async fn of_picked(
+    picked: Picked,
+    encode: impl FnOnce(&Rows) -> Result<Vec<u8>, Fault> + Send + 'static,
+) -> Result<(Vec<u8>, Option<RangeOf>), Fault> {
     let Picked {
         rows,
         before,
@@ -284,7 +287,7 @@ async fn of_picked(form: Form, picked: Picked) -> Result<(Vec<u8>, Option<RangeO
         return Ok((Vec::new(), Some(RangeOf { total, selected })));
     }
     let selected = Some((before, before + rows.len() - 1));
-    let body = encoded(rows.memory(), move || form.encode(&rows)).await?;
+    let body = encoded(rows.memory(), move || encode(&rows)).await?;
     Ok((body, Some(RangeOf { total, selected })))
 }
 

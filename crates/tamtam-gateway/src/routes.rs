@@ -17,7 +17,7 @@ use crate::content_type::ContentType;
 use crate::describe;
 use crate::gateway::{Gateway, Shared};
 use crate::guard::Passed;
-use crate::head::Head;
+use crate::head::{Head, without_body};
 use crate::http::{
     Arrival, Carried, Envelope, Unreceived, admit, answer, caller_of, of_type, plain, plain_fault,
     put, receive, tell_status,
@@ -100,10 +100,15 @@ impl Routes {
         arrival: Option<&Arc<Arrival>>,
     ) -> Response {
         let way = arrival.map(|arrival| &**arrival);
-        match Measured::begin(&self.measuring, &request.parts, way) {
+        let is_head = request.parts.method == HttpMethod::HEAD;
+        let response = match Measured::begin(&self.measuring, &request.parts, way) {
             None => self.guarded(request, arrival).await,
             Some(measured) => apart(|| measured.answer(self.guarded(request, arrival))).await,
+        };
+        if is_head {
+            return without_body(response);
         }
+        response
     }
 
     /// Refuses requests of pages that may not call and for names that are not the server's; answers what browsers ask before.

@@ -14,6 +14,7 @@ use tracing::Span;
 
 use crate::exchange::{self, Step};
 use crate::stream_head::StreamHead;
+use crate::table_form::{MOST_BYTES, TableForm};
 use crate::{Fault, FaultKind};
 
 /// How many parts may be ready and not yet taken.
@@ -62,8 +63,10 @@ pub struct RowStream {
 type Source = Box<dyn FnOnce(RowSink) -> Result<(), Fault> + Send>;
 
 impl RowStream {
-    /// How many bytes in memory a table may take that has to be gathered, since its protocol cannot send it in parts.
-    pub const MOST_GATHERED_BYTES: usize = 64 << 20;
+    /// How many bytes a table may take that has to be gathered, since its protocol cannot send it in parts: its columns in memory, and what is
+    /// written of them. A table of many short rows is larger as text than in memory. As objects of Flex it may take twice as many in memory, which go
+    /// as a few of them.
+    pub const MOST_GATHERED_BYTES: usize = MOST_BYTES;
 
     /// A table with these columns, whose parts the source sends.
     pub fn new(
@@ -114,36 +117,98 @@ impl RowStream {
         })
     }
 
-    /// All of it as one table.
+    /// All of it as one table, which goes in this form.
     ///
     /// # Errors
-    /// If the source fails or takes too long, or the table takes more than [`MOST_GATHERED_BYTES`](RowStream::MOST_GATHERED_BYTES).
-    pub(crate) async fn gather(self) -> Result<Rows, Fault> {
+    /// If the source fails or takes too long, or the table takes more than [`MOST_GATHERED_BYTES`](RowStream::MOST_GATHERED_BYTES), or is known to
+    /// have more in this form.
+    pub(crate) async fn gather(self, form: TableForm) -> Result<Rows, Fault> {
         let mut all = Rows::empty(self.schema.clone());
         let mut parts = self.start()?;
         while let Some(part) = parts.next().await? {
             all.append(&part)
                 .map_err(|error| Fault::of(FaultKind::NotCarried, error.to_string()))?;
-            check_size(
-                &all,
-                "the table is too large for this form, which cannot be sent in parts; ask for another one",
-            )?;
+            check_size(&all, form, table_too_large)?;
         }
-        exchange::known(|| exchange::Source::Rows(all.clone()));
+        exchange::known(|| exchange::Source::of_table(&all));
         Ok(all)
     }
 }
 
-/// Whether rows that are gathered may take so much memory.
+/// What is told where so many rows have more bytes than all of them may.
+pub(crate) type TooLarge = fn(TableForm, usize) -> Fault;
+
+/// Whether rows that are gathered may take so much memory, and what they have in the form in which they go.
 ///
 /// # Errors
-/// If they take more than [`MOST_GATHERED_BYTES`](RowStream::MOST_GATHERED_BYTES): with these words.
-pub(crate) fn check_size(gathered: &Rows, too_large: &str) -> Result<(), Fault> {
+/// If they take more, by [`MOST_GATHERED_BYTES`](RowStream::MOST_GATHERED_BYTES), or are known to have more.
+pub(crate) fn check_size(
+    gathered: &Rows,
+    form: TableForm,
+    too_large: TooLarge,
+) -> Result<(), Fault> {
     if gathered.memory() > RowStream::MOST_GATHERED_BYTES {
-        return Err(Fault::of(FaultKind::NotCarried, too_large));
+        return Err(too_large(TableForm::Columns, gathered.len()));
+    }
+    if form.least_bytes(gathered) > form.most_bytes() {
+        return Err(too_large(form, gathered.len()));
     }
     Ok(())
 }
+
+/// What is told of a table that has too many bytes where it goes as a whole.
+pub(crate) fn table_too_large(form: TableForm, rows: usize) -> Fault {
+    let (most, words) = (form.most_bytes() >> 20, form.words());
+    let reason = format!(
+        "the table has more than {most} MiB {words}, where it has to be there as a whole: {rows} of its rows do; ask for it by URL, which sends it \
+         part by part in every form but MessagePack, or for a range of its rows"
+    );
+    Fault::of(FaultKind::NotCarried, reason)
+}
+
+/// What is told of a range of rows that has too many bytes.
+pub(crate) fn range_too_large(form: TableForm, rows: usize) -> Fault {
+    let (most, words) = (form.most_bytes() >> 20, form.words());
+    let reason = format!(
+        "the range of rows has more than {most} MiB {words}: {rows} of them do; ask for a shorter one, or for the whole table, which comes part by part"
+    );
+    Fault::of(FaultKind::NotCarried, reason)
+}
+
+/// Writes rows by some at a time, so that those that have too many bytes are not written to their end: `write` puts some of them behind what is
+/// there.
+///
+/// # Errors
+/// If they have more bytes than the form may have, or cannot be written.
+pub(crate) fn write_gathered(
+    rows: &Rows,
+    form: TableForm,
+    too_large: TooLarge,
+    out: &mut Vec<u8>,
+    mut write: impl FnMut(&Rows, &mut Vec<u8>) -> Result<(), Fault>,
+) -> Result<(), Fault> {
+    let before = out.len();
+    let of_row = (rows.memory() / rows.len().max(1)).max(1);
+    let at_a_time = (WRITTEN_BYTES / of_row).clamp(1, WRITTEN_ROWS);
+    let mut first = 0;
+    while first < rows.len() {
+        let last = rows.len().min(first + at_a_time);
+        if last - first == rows.len() {
+            write(rows, out)?;
+        } else {
+            write(&rows.part(first..last), out)?;
+        }
+        if out.len() - before > form.most_bytes() {
+            return Err(too_large(form, last));
+        }
+        first = last;
+    }
+    Ok(())
+}
+
+/// How many rows are written at a time, and how many bytes in memory these take about.
+const WRITTEN_ROWS: usize = 4_096;
+const WRITTEN_BYTES: usize = 256 << 10;
 
 impl fmt::Debug for RowStream {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {

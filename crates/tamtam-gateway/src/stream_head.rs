@@ -1,14 +1,11 @@
-//! The first rows of a table that comes part by part, kept to be looked at when it has gone.
+//! The first rows of a table that comes part by part, or is large, kept to be looked at when it has gone.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use tamtam_rows::Rows;
 
-/// Bytes in memory of the rows that are kept, at most, but for what the last of them takes.
-const MOST_BYTES: usize = 256 << 10;
-
-/// The first rows of a table that comes part by part, and how much of it there was.
+/// The first rows of a table that comes part by part, or is large, and how much of it there was.
 #[derive(Debug, Default)]
 pub(crate) struct StreamHead {
     kept: Mutex<Kept>,
@@ -37,6 +34,9 @@ pub(crate) struct SeenStream {
 }
 
 impl StreamHead {
+    /// Bytes in memory of the rows that are kept, at most, but for what the last of them takes.
+    pub(crate) const MOST_BYTES: usize = 256 << 10;
+
     fn kept(&self) -> MutexGuard<'_, Kept> {
         self.kept.lock().unwrap_or_else(PoisonError::into_inner)
     }
@@ -49,7 +49,7 @@ impl StreamHead {
             return;
         }
         let of_row = (part.memory() / part.len()).max(1);
-        let left = MOST_BYTES.saturating_sub(kept.bytes);
+        let left = Self::MOST_BYTES.saturating_sub(kept.bytes);
         let count = part.len().min(left.div_ceil(of_row));
         kept.is_full = count < part.len();
         kept.bytes += count * of_row;
@@ -116,7 +116,7 @@ mod tests {
         let kept: usize = seen.head.iter().map(Rows::len).sum();
         assert!((1_500..3_000).contains(&kept), "{kept}");
         let memory: usize = seen.head.iter().map(Rows::memory).sum();
-        assert!(memory < 2 * MOST_BYTES, "{memory}");
+        assert!(memory < 2 * StreamHead::MOST_BYTES, "{memory}");
         let (last, whole) = seen.head.split_last().unwrap();
         for (number, kept) in whole.iter().enumerate() {
             assert_eq!(kept, &part(number as u64 * 1_000, 1_000, 100));
@@ -128,7 +128,7 @@ mod tests {
     #[test]
     fn one_row_that_is_larger_than_all_is_kept_alone() {
         let head = StreamHead::default();
-        head.take(&part(0, 3, 2 * MOST_BYTES));
+        head.take(&part(0, 3, 2 * StreamHead::MOST_BYTES));
         head.take(&part(3, 1, 1));
         head.sent(1);
         let seen = head.seen().unwrap();

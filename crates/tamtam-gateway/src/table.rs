@@ -1,4 +1,4 @@
-//! A table as a list of values, where a protocol has no tables of its own.
+//! A table as objects, where a protocol has no tables of its own.
 
 use tamtam_rows::{Kind, Rows, Unit, Value as CellValue};
 
@@ -8,11 +8,11 @@ use crate::{Fault, Object, Value};
 /// Milliseconds of a day.
 const DAY: f64 = 86_400_000.0;
 
-/// The rows as objects without a class. Days and points in time are dates.
+/// The rows as objects without a class, each when it is asked for. Days and points in time are dates.
 ///
 /// # Errors
 /// If a value cannot be read, which no table of ours has.
-pub(crate) fn list_of_rows(rows: &Rows) -> Result<Vec<Value>, Fault> {
+pub(crate) fn objects_of(rows: &Rows) -> impl Iterator<Item = Result<Object, Fault>> + '_ {
     let dates: Vec<(usize, f64)> = rows
         .schema()
         .fields()
@@ -28,7 +28,7 @@ pub(crate) fn list_of_rows(rows: &Rows) -> Result<Vec<Value>, Fault> {
         })
         .collect();
     let read = rows.deserialize::<Value>().enumerate();
-    read.map(|(row, value)| {
+    read.map(move |(row, value)| {
         let Value::Map(mut members) = value.map_err(not_carried)? else {
             return Err(not_carried("a row has no names"));
         };
@@ -42,13 +42,12 @@ pub(crate) fn list_of_rows(rows: &Rows) -> Result<Vec<Value>, Fault> {
                 *value = Value::Date(count * milliseconds);
             }
         }
-        Ok(Value::from(Object {
+        Ok(Object {
             sealed: members.len(),
             members,
             ..Object::default()
-        }))
+        })
     })
-    .collect()
 }
 
 fn unit_count(unit: Unit) -> f64 {

@@ -9,6 +9,7 @@ use tamtam_rows::{Compression, CompressionKind, Rows};
 use crate::exchange::{Source, thread_cpu};
 use crate::protocol::rest::{Form, PartWriter};
 use crate::protocol::{amf, xml_rpc};
+use crate::table_form::TableForm;
 use crate::value::View;
 use crate::{AmfClasses, AmfRows, Fault, Limits, Value, json};
 
@@ -105,7 +106,7 @@ impl Scale {
         matches!(self.value, Value::Rows(_))
     }
 
-    /// The answer in each form that carries it.
+    /// The answer in each form that carries it, and in which it has no more bytes than a table may have that is gathered.
     pub(crate) fn weigh(&self, kind: CompressionKind, classes: &AmfClasses) -> Vec<Weighed> {
         let compression = Compression {
             threshold_bytes: 0,
@@ -113,6 +114,7 @@ impl Scale {
         };
         FORMS
             .into_iter()
+            .filter(|form| self.is_small_enough(form))
             .filter_map(|form| {
                 let begun = thread_cpu();
                 let body = self.encoded(form, classes)?.ok()?;
@@ -128,6 +130,25 @@ impl Scale {
                 })
             })
             .collect()
+    }
+
+    /// Whether a form of a table has not too many bytes, as far as is known before it is written.
+    fn is_small_enough(&self, form: &str) -> bool {
+        let table_form = match form {
+            "json" | "json-rpc" => TableForm::Json,
+            "jsonl" => TableForm::JsonLines,
+            "csv" => TableForm::Csv,
+            "msgpack" => TableForm::MessagePack,
+            "xml-rpc" => TableForm::XmlRpc,
+            "amf0" => TableForm::RecordSet,
+            "amf0-objects" => TableForm::Objects0,
+            "amf3" => TableForm::Objects3,
+            _ => TableForm::Columns,
+        };
+        let least = |rows: &Rows| table_form.least_bytes(rows);
+        self.rows
+            .as_ref()
+            .is_none_or(|rows| least(rows) <= table_form.most_bytes())
     }
 
     fn goes_in_parts(&self, form: Form) -> bool {
@@ -175,7 +196,10 @@ impl Scale {
                 let around: [&[u8]; 2] = [br#"{"jsonrpc":"2.0","result":"#, br#","id":1}"#];
                 [around[0], &body, around[1]].concat()
             })),
-            "xml-rpc" => Some(xml_rpc::response(&self.value)),
+            "xml-rpc" => Some(match &self.value {
+                Value::Rows(rows) => xml_rpc::gathered(rows),
+                value => xml_rpc::response(value),
+            }),
             "amf0" => amf(Version::Amf0, AmfRows::Usual),
             "amf0-objects" if self.is_table() => amf(Version::Amf0, AmfRows::Objects),
             "amf3" => amf(Version::Amf3, AmfRows::Usual),

@@ -19,7 +19,7 @@ use hyper::header::{ACCEPT, ACCEPT_ENCODING, AUTHORIZATION, CONTENT_ENCODING, CO
 use hyper::{HeaderMap, Request, Response, StatusCode, Uri};
 use hyper_util::rt::TokioIo;
 use serde::Serialize;
-use tamtam_rows::{CompressionKind, Rows, decompress, packed};
+use tamtam_rows::{CompressionError, CompressionKind, Rows, decompress, packed};
 use thiserror::Error;
 use tokio::io::{AsyncRead, AsyncWrite};
 use tokio::net::TcpStream;
@@ -537,7 +537,10 @@ impl Client {
         let body = match compression_of(&parts.headers)? {
             CompressionKind::None => body,
             kind => decompress(kind, &body, self.most_bytes)
-                .map_err(malformed)?
+                .map_err(|error| match error {
+                    CompressionError::Limit { .. } => CallError::TooLarge(self.most_bytes),
+                    error => malformed(error),
+                })?
                 .into(),
         };
         let answer = RawAnswer {

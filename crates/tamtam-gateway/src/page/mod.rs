@@ -20,6 +20,7 @@ use crate::gateway::Shared;
 use crate::http::{Carried, Envelope, Unreceived, answer, put, receive, set};
 use crate::protocol::rest;
 use crate::rest_answer::of_fault;
+use crate::table_form::TableForm;
 use crate::unsent::keeping;
 use crate::weigh::{self, Scale};
 use crate::{Answer, Fault, FaultKind, Protocol, Value};
@@ -89,7 +90,7 @@ pub(crate) async fn weighed(
         let classes = shared.gateway.amf_classes.clone();
         let source = match called {
             Answer::Rows(rows) => Source::Rows(rows),
-            Answer::Stream(stream) => Source::Rows(stream.gather().await?),
+            Answer::Stream(stream) => Source::Rows(stream.gather(TableForm::Columns).await?),
             other => match other.into_objects(classes.names()).await? {
                 Value::Rows(rows) => Source::Rows(*rows),
                 value => Source::Value(value),

@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 
 use serde_json::value::RawValue;
 
+use super::key::Key;
 use crate::json;
 use crate::protocol::json_rpc::write_fault;
 use crate::{Fault, Limits, Value};
@@ -75,19 +76,25 @@ fn asked(value: Value) -> Option<Asked> {
     })
 }
 
-/// The answer to each call of a request, where there is one.
+/// The answer to each call of a request, where there is one: the one with its id, however that is written.
 pub(super) fn read_answers(request: &Request, body: &[u8]) -> Vec<Option<Answered>> {
     type Members = BTreeMap<String, Box<RawValue>>;
-    let mut answers: Vec<Members> = match serde_json::from_slice(body) {
+    let answers: Vec<Members> = match serde_json::from_slice(body) {
         Ok(answers) => answers,
         Err(_) => serde_json::from_slice(body).into_iter().collect(),
     };
+    let mut answers: Vec<(Key, Members)> = answers
+        .into_iter()
+        .filter_map(|mut members| {
+            let id = members.remove("id")?;
+            let id = json::read(id.get().as_bytes(), &Limits::USUAL).ok()?;
+            Some((key_of(&id), members))
+        })
+        .collect();
     let mut of_call = |asked: &Asked| {
-        let id = asked.id.as_ref()?.to_json();
-        let has_id = |answer: &Members| answer.get("id").is_some_and(|found| found.get() == id);
-        let index = answers.iter().position(has_id)?;
-        let mut members = answers.swap_remove(index);
-        members.remove("id");
+        let id = key_of(asked.id.as_ref()?);
+        let index = answers.iter().position(|(known, _)| *known == id)?;
+        let (_, members) = answers.swap_remove(index);
         let members: Vec<String> = members
             .iter()
             .map(|(name, value)| format!("{}:{}", Value::from(&**name).to_json(), value.get()))
@@ -95,6 +102,11 @@ pub(super) fn read_answers(request: &Request, body: &[u8]) -> Vec<Option<Answere
         Some(Answered(members.join(",")))
     };
     request.calls.iter().map(&mut of_call).collect()
+}
+
+/// What is the same for each way to write an id.
+fn key_of(id: &Value) -> Key {
+    Key::new("id", "", id)
 }
 
 /// The body with an answer to each call that wants one; nothing if none does.
@@ -152,6 +164,36 @@ mod tests {
         let body: serde_json::Value = serde_json::from_slice(&body).unwrap();
         assert_eq!(body[0]["error"]["data"]["code"], "Replay.NeverAsked");
         assert!(body[0]["id"].is_null());
+    }
+
+    #[test]
+    fn an_id_that_is_written_in_another_way_is_the_same() {
+        for (asked, answered) in [
+            (r#""a/b""#, r#""a\/b""#),
+            (r#""\u00e9""#, "\"\u{e9}\""),
+            ("\"\u{e9}\"", r#""\u00E9""#),
+            ("7", "7.0"),
+            ("1e2", "100"),
+            ("1.5", "15e-1"),
+            ("null", "null"),
+        ] {
+            let call = format!(r#"{{"jsonrpc":"2.0","method":"a","id":{asked}}}"#);
+            let said = format!(r#"{{"jsonrpc":"2.0","result":true,"id":{answered}}}"#);
+            let answers = read_answers(&request(&call).unwrap(), said.as_bytes());
+            let members = r#""jsonrpc":"2.0","result":true"#.to_owned();
+            assert_eq!(answers, [Some(Answered(members))], "{asked} {answered}");
+        }
+        for (asked, answered) in [
+            ("7", r#""7""#),
+            ("7", "8"),
+            ("9007199254740993", "9007199254740992.0"),
+            (r#""a""#, "null"),
+        ] {
+            let call = format!(r#"{{"jsonrpc":"2.0","method":"a","id":{asked}}}"#);
+            let said = format!(r#"{{"jsonrpc":"2.0","result":true,"id":{answered}}}"#);
+            let answers = read_answers(&request(&call).unwrap(), said.as_bytes());
+            assert_eq!(answers, [None], "{asked} {answered}");
+        }
     }
 
     #[test]

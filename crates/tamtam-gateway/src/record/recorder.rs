@@ -6,7 +6,7 @@ use std::fmt;
 use std::hash::BuildHasher;
 use std::path::Path;
 use std::sync::{Arc, Mutex, PoisonError};
-use std::time::SystemTime;
+use std::time::{Duration, SystemTime};
 
 use axum::body::Body as HttpBody;
 use axum::extract::Request;
@@ -26,13 +26,14 @@ use hyper_util::client::legacy::Client;
 use hyper_util::client::legacy::connect::HttpConnector;
 use hyper_util::rt::TokioExecutor;
 
+use super::held::Held;
 use super::index::{Call, calls};
 use super::journal::{Answer, AppendError, Body, Entry, Journal, RecordingError};
 use super::replay::{TRUSTED, asked};
 use crate::AmfClasses;
 use crate::gateway::{Front, Gateway, Shared};
-use crate::head::Head;
-use crate::http::{decompressed, plain, receive_whole};
+use crate::head::{Head, Listed};
+use crate::http::{LARGE_BYTES, decompressed, plain, receive_whole};
 use crate::protocol;
 use crate::unsent::keeping;
 use crate::value::to_iso;
@@ -46,6 +47,10 @@ use crate::value::to_iso;
 /// The file holds what clients sent, passwords within bodies too, and is readable by its owner alone. Headers with
 /// credentials and cookies pass, and are not written. Answers that say nothing of the call are not written: status
 /// 401, 403, 407, 408, 421, 429 and 502 to 504.
+///
+/// The head of an answer has to come within [`Limits::time`](crate::Limits::time), and so has each further piece of it; all of it may take longer.
+/// An answer is in memory until it is written and has gone to its client. Where all that are have more than
+/// [`most_held_bytes`](Recorder::most_held_bytes), those that are on their way pass as they come, and are not recorded.
 ///
 /// # Examples
 ///
@@ -66,6 +71,9 @@ pub struct Recorder {
     kept: Arc<Mutex<Kept>>,
     classes: AmfClasses,
     most_answer_bytes: usize,
+    held: Arc<Held>,
+    /// What is large, or may be once it is decompressed, is taken apart and written one by one: it takes several times its bytes meanwhile.
+    large: tokio::sync::Mutex<()>,
     told: Arc<dyn Fn(&RecordLoss) + Send + Sync>,
     torn_bytes: u64,
 }
@@ -125,6 +133,8 @@ impl Recorder {
     pub const USUAL_MOST_BYTES: u64 = 1 << 30;
     /// Bytes of an answer that is recorded, at most. A larger one passes.
     pub const USUAL_MOST_ANSWER_BYTES: usize = 64 << 20;
+    /// Bytes of all answers that are in memory at a time, at most. What comes beyond passes.
+    pub const USUAL_MOST_HELD_BYTES: usize = 256 << 20;
 
     /// Stands before the server at this URL, whose path is put before each path; the file is made, or continued.
     ///
@@ -159,13 +169,15 @@ impl Recorder {
             kept: Arc::new(Mutex::new(Kept { journal, known })),
             classes: classes.clone(),
             most_answer_bytes: Recorder::USUAL_MOST_ANSWER_BYTES,
+            held: Held::new(Recorder::USUAL_MOST_HELD_BYTES),
+            large: tokio::sync::Mutex::default(),
             told: Arc::new(told),
             torn_bytes: contents.torn_bytes,
         })
     }
 
-    /// Calls this for each answer that is not recorded, since it is too large, or the file is full or cannot be written; and for
-    /// each that is recorded, and cannot be taken apart so that it is found again.
+    /// Calls this for each answer that is not recorded, since it is too large, alone or with those beside it, or the file is full or cannot be
+    /// written; and for each that is recorded, and cannot be taken apart so that it is found again.
     #[must_use]
     pub fn told(mut self, hear: impl Fn(&RecordLoss) + Send + Sync + 'static) -> Recorder {
         self.told = Arc::new(hear);
@@ -186,6 +198,14 @@ impl Recorder {
         self
     }
 
+    /// Holds so many bytes of all answers in memory at a time. An answer beside which there is no room for what comes of it passes, and is not
+    /// recorded.
+    #[must_use]
+    pub fn most_held_bytes(mut self, bytes: usize) -> Recorder {
+        self.held = Held::new(bytes);
+        self
+    }
+
     /// Bytes of a torn entry that were cut off the file when it was opened. 0 if there was none.
     pub fn torn_bytes(&self) -> u64 {
         self.torn_bytes
@@ -197,7 +217,8 @@ impl Recorder {
 }
 
 impl Gateway {
-    /// Passes all requests to another server, and records them, in place of services.
+    /// Passes requests to another server, and records them, in place of services: those that the limits and the checks of host and origin let
+    /// through.
     #[must_use]
     pub fn recorder(mut self, recorder: Recorder) -> Gateway {
         self.front = Some(Arc::new(recorder));
@@ -326,11 +347,27 @@ impl Front for Recorder {
     }
 }
 
-/// An answer as far as it was taken in.
-enum Taken {
-    Whole(Bytes),
-    /// It is larger than what is recorded: what has come of it, and the rest.
-    Larger(Bytes, Incoming),
+/// An answer as far as it was taken in, which is held until it has gone.
+struct Taken {
+    begin: Bytes,
+    rest: Remainder,
+}
+
+/// What comes behind it.
+enum Remainder {
+    /// Nothing: it is all.
+    Nothing,
+    /// More than one answer may have, or what has no end.
+    Endless(Incoming),
+    /// More than all answers may have that are in memory.
+    Beyond(Incoming),
+}
+
+/// Why an answer was not taken in.
+enum Untaken {
+    Failed(hyper::Error),
+    /// Nothing more of it has come in time.
+    Silent,
 }
 
 impl Recorder {
@@ -352,25 +389,30 @@ impl Recorder {
                 tracing::warn!(request, error, "the server that is recorded gave no answer");
                 bad("the server that is recorded gave no answer".into())
             };
-            let response = self.server.client.request(forwarded).await;
+            let silent = || {
+                let reason = "the server that is recorded has given no answer in time";
+                plain(StatusCode::GATEWAY_TIMEOUT, reason)
+            };
+            let response = tokio::time::timeout(limits.time, self.server.client.request(forwarded));
+            let response = response.await.map_err(|_| silent())?;
             let (head, body) = response.map_err(|error| failed(said(&error)))?.into_parts();
             // What never ends is not waited for.
             let is_endless = text(&head.headers, CONTENT_TYPE).starts_with("text/event-stream");
-            let most = if is_endless {
-                0
+            let taken = if is_endless {
+                Taken {
+                    begin: Bytes::new(),
+                    rest: Remainder::Endless(body),
+                }
             } else {
-                self.most_answer_bytes
+                let taking = self.take_in(body, limits.time);
+                taking.await.map_err(|untaken| match untaken {
+                    Untaken::Failed(error) => failed(said(&error)),
+                    Untaken::Silent => silent(),
+                })?
             };
-            let taken = take_in(body, most).await;
-            Ok::<_, Box<Response>>((head, taken.map_err(|error| failed(said(&error)))?))
+            Ok::<_, Box<Response>>((head, taken))
         };
-        let (mut head, taken) = match tokio::time::timeout(limits.time, asking).await {
-            Ok(answered) => answered?,
-            Err(_) => {
-                let reason = "the server that is recorded has given no answer in time";
-                return Err(plain(StatusCode::GATEWAY_TIMEOUT, reason));
-            }
-        };
+        let (mut head, taken) = asking.await?;
         let length = head.headers.get(CONTENT_LENGTH).cloned();
         remove_of_connection(&mut head.headers);
         // Without a body nothing else says how long that is.
@@ -385,19 +427,29 @@ impl Recorder {
             });
         };
         let lose = |reason: String| tell(false, reason);
-        let answered = match taken {
-            Taken::Larger(begin, rest) => {
-                lose(format!(
-                    "it has more than {} bytes, or no end",
-                    self.most_answer_bytes
-                ));
-                let rest = rest
-                    .into_data_stream()
-                    .map(|part| part.map_err(axum::Error::new));
-                let begin = stream::once(std::future::ready(Ok(begin)));
-                Response::from_parts(head, HttpBody::from_stream(begin.chain(rest)))
+        let Taken { begin, rest } = taken;
+        let passing = |head, begin, rest: Incoming| {
+            let rest = rest
+                .into_data_stream()
+                .map(|part| part.map_err(axum::Error::new));
+            let begin = stream::once(std::future::ready(Ok(begin)));
+            Response::from_parts(head, HttpBody::from_stream(begin.chain(rest)))
+        };
+        let answered = match rest {
+            Remainder::Endless(rest) => {
+                let most = self.most_answer_bytes;
+                lose(format!("it has more than {most} bytes, or no end"));
+                passing(head, begin, rest)
             }
-            Taken::Whole(answer) => {
+            Remainder::Beyond(rest) => {
+                let most = self.held.most();
+                lose(format!(
+                    "with it the answers that are in memory at the same time have more than {most} bytes"
+                ));
+                passing(head, begin, rest)
+            }
+            Remainder::Nothing => {
+                let answer = begin;
                 let asked_body = decompressed(
                     &Head::of(&parts.headers).content_encoding,
                     body,
@@ -420,6 +472,37 @@ impl Recorder {
         Ok(keeping(ticket, answered))
     }
 
+    /// Takes an answer in, as far as it is recorded. It may take as long as it does, if only something comes.
+    async fn take_in(
+        &self,
+        mut body: Incoming,
+        longest_silence: Duration,
+    ) -> Result<Taken, Untaken> {
+        let mut taken = BytesMut::new();
+        let mut holding = self.held.begin();
+        let rest = loop {
+            let next = tokio::time::timeout(longest_silence, body.frame()).await;
+            let Some(frame) = next.map_err(|_| Untaken::Silent)? else {
+                break Remainder::Nothing;
+            };
+            let Ok(data) = frame.map_err(Untaken::Failed)?.into_data() else {
+                continue;
+            };
+            taken.extend_from_slice(&data);
+            let has_room = holding.take(data.len());
+            if taken.len() > self.most_answer_bytes {
+                break Remainder::Endless(body);
+            }
+            if !has_room {
+                break Remainder::Beyond(body);
+            }
+        };
+        Ok(Taken {
+            begin: holding.keeping(taken.freeze()),
+            rest,
+        })
+    }
+
     /// Writes an entry, unless it says what is known; why it may not be given again.
     async fn keep(
         &self,
@@ -428,13 +511,15 @@ impl Recorder {
         head: &response::Parts,
         answer: Bytes,
     ) -> Result<Vec<String>, String> {
-        let answer = decompressed(
-            &Head::of(&head.headers).content_encoding,
-            answer,
-            self.most_answer_bytes,
-        )
-        .await
-        .map_err(|(_, reason)| format!("it cannot be decompressed: {reason}"))?;
+        let encoding = &Head::of(&head.headers).content_encoding;
+        let is_plain = matches!(encoding, Listed::Absent);
+        let _alone = match is_plain && answer.len() <= LARGE_BYTES {
+            true => None,
+            false => Some(self.large.lock().await),
+        };
+        let answer = decompressed(encoding, answer, self.most_answer_bytes)
+            .await
+            .map_err(|(_, reason)| format!("it cannot be decompressed: {reason}"))?;
         let of_body = [CONTENT_LENGTH, CONTENT_ENCODING, DATE, SET_COOKIE];
         let is_of_body = |name: &HeaderName| {
             // That of a body which does not come is all that is known of it.
@@ -484,22 +569,6 @@ impl Known {
                 .remove(&self.hasher.hash_one((&call.key, &call.form, &call.path)));
         }
     }
-}
-
-async fn take_in(mut body: Incoming, most: usize) -> Result<Taken, hyper::Error> {
-    let mut taken = BytesMut::new();
-    if most == 0 {
-        return Ok(Taken::Larger(taken.freeze(), body));
-    }
-    while let Some(frame) = body.frame().await {
-        if let Ok(data) = frame?.into_data() {
-            taken.extend_from_slice(&data);
-        }
-        if taken.len() > most {
-            return Ok(Taken::Larger(taken.freeze(), body));
-        }
-    }
-    Ok(Taken::Whole(taken.freeze()))
 }
 
 /// Whether an answer with this status is one to the call, and not of who calls, or of a server that is overloaded.

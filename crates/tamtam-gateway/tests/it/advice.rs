@@ -2,6 +2,7 @@
 
 use serde_json::Value as Json;
 use tamtam_gateway::{Fault, Method, RowStream, Service, bearer};
+use tamtam_rows::{Column, Field, Kind, Rows, Schema};
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::TcpStream;
 
@@ -271,6 +272,33 @@ fn a_streamed_table_that_is_compressed_on_its_way_has_the_bytes_that_went() {
             link["sent"]["compress_us"].as_f64().unwrap() > 0.0,
             "{link}"
         );
+    });
+}
+
+#[test]
+fn a_table_of_many_short_rows_is_estimated_by_its_first_rows() {
+    run(|| async {
+        const ROWS: usize = 3_000_000;
+        let narrow = |(): ()| {
+            let schema = Schema::new([Field::new("n", Kind::U8)]).unwrap();
+            let table = Rows::new(schema, [Column::from(vec![7_u8; ROWS])]);
+            Ok::<_, Fault>(table.unwrap())
+        };
+        let service = Service::new("Narrow").with(Method::blocking("all", narrow).safe());
+        let server = Running::of(kit().service(service).advice(1)).await;
+        let packed = [("accept", "application/vnd.tamtam.rows")];
+        let sent = server.get("/rest/Narrow/all", &packed).await;
+        assert!(sent.body.len() < 1_000, "{} bytes", sent.body.len());
+        let link = told(&server, "Narrow.all").await["links"][0].clone();
+        let estimated = &link["estimated"];
+        let by_rows = estimated["by_rows"].as_u64().unwrap();
+        assert!((100_000..ROWS as u64 / 4).contains(&by_rows), "{estimated}");
+        assert_eq!(estimated["of_rows"], ROWS);
+        // What was sent is no estimate.
+        assert_eq!(link["sent"]["wire_bytes"], sent.body.len() as f64);
+        let json = of_form(&link, "json")["bytes"].as_f64().unwrap();
+        let as_json = (ROWS * r#"{"n":7},"#.len()) as f64;
+        assert!((0.9..1.1).contains(&(json / as_json)), "{json}");
     });
 }
 

@@ -230,6 +230,28 @@ fn what_is_no_table_is_the_server_s_fault_or_malformed() {
 }
 
 #[test]
+fn an_answer_that_is_too_large_once_it_is_decompressed_is_too_large() {
+    run(|| async {
+        const MOST: usize = 200_000;
+        let server = Running::of(kit()).await;
+        let client = client_of(&server).await.most_bytes(MOST);
+        let whole = client_of(&server).await;
+        let arguments = ("palette", 20_000);
+        let answer = whole.raw("Tiles.list", &arguments, "text/csv").await;
+        let answer = answer.unwrap();
+        assert!(
+            answer.wire_bytes < MOST && answer.body.len() > MOST,
+            "{} {}",
+            answer.wire_bytes,
+            answer.body.len()
+        );
+        let error = client.raw("Tiles.list", &arguments, "text/csv").await;
+        let error = error.unwrap_err();
+        assert!(matches!(error, CallError::TooLarge(MOST)), "{error:?}");
+    });
+}
+
+#[test]
 fn a_server_that_ends_in_a_table_is_an_error() {
     run(|| async {
         // The head of an answer and some bytes, with a length that it does not keep to, and in pieces of which the last does not

@@ -11,6 +11,8 @@ use tamtam_gateway::{
     CallError, Caller, Client, Fault, Gateway, Limits, Method, Service, Value, bearer,
 };
 use tamtam_rows::{Compression, CompressionKind};
+use tokio::io::{AsyncRead, AsyncReadExt, AsyncWrite, AsyncWriteExt};
+use tokio::net::TcpStream;
 use tokio::sync::Notify;
 
 use crate::amf::{self, packet};
@@ -73,6 +75,51 @@ fn a_connection_that_has_found_the_server_by_its_name_is_refused_another_one() {
         }
         drop(sender);
         connection.await.unwrap().unwrap();
+    });
+}
+
+/// The status of what is answered to these bytes.
+async fn status_of(mut stream: impl AsyncRead + AsyncWrite + Unpin, asked: &str) -> u16 {
+    stream.write_all(asked.as_bytes()).await.unwrap();
+    let mut line = [0; 12];
+    stream.read_exact(&mut line).await.unwrap();
+    let line = std::str::from_utf8(&line).unwrap();
+    line.rsplit_once(' ').unwrap().1.parse().unwrap()
+}
+
+#[test]
+fn a_request_of_http_1_1_without_a_host_is_a_bad_one() {
+    const ADD: &str = "/rest/Sums/add?left=1&right=2";
+    run(|| async {
+        let server = Running::of(kit().host("*")).await;
+        #[cfg(unix)]
+        let folder = tempfile::tempdir().unwrap();
+        #[cfg(unix)]
+        let path = folder.path().join("gateway");
+        #[cfg(unix)]
+        tokio::spawn({
+            let at_path = tamtam_gateway::Server::bind_unix(kit(), &path).await;
+            at_path.unwrap().serve(std::future::pending())
+        });
+        for (asked, status) in [
+            (format!("GET {ADD} HTTP/1.1\r\n\r\n"), 400),
+            // Its target says for whom it is, and the line has to be there all the same.
+            (format!("GET http://localhost{ADD} HTTP/1.1\r\n\r\n"), 400),
+            (
+                format!("GET {ADD} HTTP/1.1\r\nhost: localhost\r\n\r\n"),
+                200,
+            ),
+            // The version before it has no such line.
+            (format!("GET {ADD} HTTP/1.0\r\n\r\n"), 200),
+        ] {
+            let stream = TcpStream::connect(server.address).await.unwrap();
+            assert_eq!(status_of(stream, &asked).await, status, "{asked}");
+            #[cfg(unix)]
+            {
+                let stream = tokio::net::UnixStream::connect(&path).await.unwrap();
+                assert_eq!(status_of(stream, &asked).await, status, "{asked}");
+            }
+        }
     });
 }
 

@@ -186,9 +186,8 @@ fn a_source_that_has_sent_nothing_is_told_that_its_client_has_gone() {
 #[test]
 fn sources_that_wait_for_their_clients_keep_no_thread_from_the_work_for_others() {
     tamtam_testing::within(LIMIT, || {
-        const THREADS: usize = 2;
         let runtime = tokio::runtime::Builder::new_multi_thread()
-            .max_blocking_threads(THREADS)
+            .max_blocking_threads(FEW_THREADS)
             .enable_all()
             .build()
             .unwrap();
@@ -203,7 +202,7 @@ fn sources_that_wait_for_their_clients_keep_no_thread_from_the_work_for_others()
             let service = Service::new("Endless").with(endless.safe());
             let server = Running::of(kit().service(service)).await;
             let mut unread = Vec::new();
-            for _ in 0..2 * THREADS {
+            for _ in 0..2 * FEW_THREADS {
                 let stream = TcpStream::connect(server.address).await.unwrap();
                 let handshake = hyper::client::conn::http1::handshake(TokioIo::new(stream));
                 let (mut sender, connection) = handshake.await.unwrap();
@@ -212,23 +211,74 @@ fn sources_that_wait_for_their_clients_keep_no_thread_from_the_work_for_others()
                 let begun = timeout(SOON, sender.send_request(asked.unwrap())).await;
                 unread.push((begun.expect("it begins").unwrap(), sender));
             }
-            let compression = Compression {
-                threshold_bytes: 0,
-                ..Compression::new(CompressionKind::Gzip)
-            };
-            let mut call =
-                br#"{"jsonrpc":"2.0","method":"Sums.add","params":[1,2],"id":1}"#.to_vec();
-            call.resize(1_000, b' ');
-            let packed = compression.compress(call).unwrap();
-            assert_eq!(packed.kind, CompressionKind::Gzip);
-            let packed = packed.bytes;
-            let asked = request("POST", "/jsonrpc")
-                .header("content-type", "application/json")
-                .header("content-encoding", "gzip")
-                .body(Full::new(packed.into()));
-            let answered = timeout(SOON, server.send(asked.unwrap())).await;
+            let call = r#"{"jsonrpc":"2.0","method":"Sums.add","params":[1,2],"id":1}"#;
+            let answered = timeout(SOON, server.send(packed_call(call))).await;
             let answered: Json = answered.expect("it is unpacked and called").json();
             assert_eq!(answered["result"]["sum"], 3);
+        });
+        runtime.shutdown_background();
+    });
+}
+
+/// Two threads for the runtime's blocking work.
+const FEW_THREADS: usize = 2;
+
+/// A call that is compressed: it is unpacked on another thread.
+fn packed_call(call: &str) -> hyper::Request<Full<Bytes>> {
+    let compression = Compression {
+        threshold_bytes: 0,
+        ..Compression::new(CompressionKind::Gzip)
+    };
+    let mut call = call.as_bytes().to_vec();
+    call.resize(1_000, b' ');
+    let packed = compression.compress(call).unwrap();
+    assert_eq!(packed.kind, CompressionKind::Gzip);
+    let asked = request("POST", "/jsonrpc")
+        .header("content-type", "application/json")
+        .header("content-encoding", "gzip")
+        .body(Full::new(packed.bytes.into()));
+    asked.unwrap()
+}
+
+#[test]
+fn handlers_that_hang_keep_no_thread_from_the_work_for_others() {
+    tamtam_testing::within(LIMIT, || {
+        let runtime = tokio::runtime::Builder::new_multi_thread()
+            .max_blocking_threads(FEW_THREADS)
+            .enable_all()
+            .build()
+            .unwrap();
+        runtime.block_on(async {
+            let (release, released) = std::sync::mpsc::channel::<()>();
+            let released = Arc::new(std::sync::Mutex::new(released));
+            let hang = |name: &str| {
+                let released = Arc::clone(&released);
+                Method::blocking(name, move |(): ()| {
+                    // Until the test ends.
+                    let _ = released.lock().unwrap().recv();
+                    Ok::<_, Fault>(())
+                })
+            };
+            let service = Service::new("Kit2").with(hang("one")).with(hang("other"));
+            let limits = Limits {
+                time: Duration::from_millis(50),
+                ..Limits::default()
+            };
+            let server = Running::of(kit().service(service).limits(limits)).await;
+            for name in ["one", "other", "one", "other"] {
+                let call = format!(r#"{{"jsonrpc":"2.0","method":"Kit2.{name}","id":1}}"#);
+                let answered = server.json_rpc(&call).await;
+                assert_eq!(answered["error"]["code"], -32006, "{name}");
+            }
+            // Whoever is behind them is unpacked and called, those that may block included.
+            let call = r#"{"jsonrpc":"2.0","method":"Echo.echo","params":[7],"id":1}"#;
+            let answered = timeout(SOON, server.send(packed_call(call))).await;
+            let answered = answered.expect("it is unpacked").json();
+            assert_eq!(answered["result"], 7);
+            let call = r#"{"jsonrpc":"2.0","method":"Sums.add","params":[1,2],"id":1}"#;
+            // On a busy machine 50 ms are over before a thread has begun.
+            while server.json_rpc(call).await["result"]["sum"] != 3 {}
+            drop(release);
         });
         runtime.shutdown_background();
     });

@@ -13,6 +13,10 @@ mod busy;
 mod cached;
 mod client_stream;
 mod duties;
+// It reads what Linux tells of a process.
+#[cfg(target_os = "linux")]
+mod gathered;
+mod head;
 mod http2;
 mod json_rpc;
 mod late;

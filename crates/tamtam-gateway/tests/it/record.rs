@@ -17,6 +17,7 @@ use tempfile::TempDir;
 use crate::amf::{AMF, amf3_in, flex, headers, in_amf3, packet, send, with_references};
 use crate::world::{Running, kit, request, run};
 
+mod flowing;
 mod unread;
 
 struct Recorded {

@@ -19,6 +19,7 @@ use crate::admission::Ticket;
 use crate::buffer;
 use crate::gateway::Shared;
 use crate::json::not_carried;
+use crate::table_form::TableForm;
 use crate::value::shortened;
 use crate::{AmfClasses, AmfRows, Answer, Arguments, Caller, Fault, FaultKind, Limits, Value};
 pub(crate) use flash::is_flash_player;
@@ -234,7 +235,7 @@ async fn write_answer(
     let rows = match answer {
         Answer::Rows(rows) => rows,
         Answer::Value(Value::Rows(rows)) => *rows,
-        Answer::Stream(stream) => stream.gather().await?,
+        Answer::Stream(stream) => stream.gather(form.of_table()).await?,
         other => {
             let value = write::value(other.into_objects(classes.names()).await?, version)?;
             return encoder
@@ -288,6 +289,15 @@ impl RowForm {
             (AmfRows::RecordSet, _) | (AmfRows::Usual, Version::Amf0) => RowForm::RecordSet,
             (_, Version::Amf0) => RowForm::Objects0,
             (_, Version::Amf3) => RowForm::Objects3,
+        }
+    }
+
+    /// What a table is in it that goes as a whole.
+    fn of_table(self) -> TableForm {
+        match self {
+            RowForm::RecordSet => TableForm::RecordSet,
+            RowForm::Objects0 => TableForm::Objects0,
+            RowForm::Objects3 => TableForm::Objects3,
         }
     }
 

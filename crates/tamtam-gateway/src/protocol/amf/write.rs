@@ -6,9 +6,10 @@ use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
 use tamtam_amf::packet::Version;
 use tamtam_amf::{amf0, amf3};
+use tamtam_rows::Rows;
 
 use crate::json::not_carried;
-use crate::table::list_of_rows;
+use crate::table::objects_of;
 use crate::{Fault, Items, Members, Value};
 
 /// Beyond this not every integer is a double.
@@ -84,8 +85,28 @@ fn to_amf0(value: Value) -> Result<amf0::Value, Fault> {
                     .collect(),
             )?
         }
-        Value::Rows(rows) => list0(list_of_rows(&rows)?)?,
+        Value::Rows(rows) => rows0(&rows)?,
     })
+}
+
+/// A table row by row, so that no more of it is there twice. All of them share the names.
+fn rows0(rows: &Rows) -> Result<amf0::Value, Fault> {
+    let names = names_of(rows);
+    let mut objects = Vec::with_capacity(rows.len());
+    for object in objects_of(rows) {
+        let members = object?.members;
+        let mut properties = amf0::Properties::with_capacity(members.len());
+        for (name, (_, value)) in names.iter().zip(members) {
+            properties.push((Arc::clone(name), to_amf0(value)?));
+        }
+        objects.push(amf0::Value::Object(properties));
+    }
+    Ok(amf0::Value::StrictArray(objects))
+}
+
+fn names_of(rows: &Rows) -> Vec<Arc<str>> {
+    let fields = rows.schema().fields().iter();
+    fields.map(|field| field.name().into()).collect()
 }
 
 fn list0(values: Vec<Value>) -> Result<amf0::Value, Fault> {
@@ -156,8 +177,36 @@ fn to_amf3(value: Value) -> Result<amf3::Value, Fault> {
                 entries: entries?,
             }))
         }
-        Value::Rows(rows) => array3(Vec::new(), list_of_rows(&rows)?)?,
+        Value::Rows(rows) => rows3(&rows)?,
     })
+}
+
+/// As in AMF0.
+fn rows3(rows: &Rows) -> Result<amf3::Value, Fault> {
+    let members = names_of(rows);
+    let traits = Arc::new(amf3::Traits {
+        class: "".into(),
+        dynamic: members.is_empty(),
+        members,
+    });
+    let mut dense = Vec::with_capacity(rows.len());
+    for object in objects_of(rows) {
+        let members = object?.members;
+        // With no more room than they take, since there are many.
+        let mut sealed = Vec::with_capacity(members.len());
+        for (_, value) in members {
+            sealed.push(to_amf3(value)?);
+        }
+        dense.push(amf3::Value::from(amf3::Object {
+            traits: Arc::clone(&traits),
+            sealed,
+            dynamic: Vec::new(),
+        }));
+    }
+    Ok(amf3::Value::Array(Box::new(amf3::Array {
+        associative: Vec::new(),
+        dense,
+    })))
 }
 
 fn array3(named: Members, list: Vec<Value>) -> Result<amf3::Value, Fault> {

@@ -3,7 +3,8 @@
 use tamtam_rows::Rows;
 
 use super::RowRange;
-use crate::row_stream::check_size;
+use crate::row_stream::{check_size, range_too_large};
+use crate::table_form::TableForm;
 use crate::{Fault, FaultKind, RowStream};
 
 /// Rows of a range.
@@ -20,9 +21,15 @@ pub(crate) struct Picked {
 /// [`MOST_GATHERED_BYTES`](RowStream::MOST_GATHERED_BYTES) when the range is over, the source is stopped, and how many rows there are in all
 /// is not known.
 ///
+/// The range is gathered, as which of its rows there are stands before the first of them.
+///
 /// # Errors
-/// If the source fails or takes too long, or the range takes more than that.
-pub(crate) async fn pick(stream: RowStream, range: RowRange) -> Result<Picked, Fault> {
+/// If the source fails or takes too long, or the range takes more than that, or is known to have more in the form in which it goes.
+pub(crate) async fn pick(
+    stream: RowStream,
+    range: RowRange,
+    form: TableForm,
+) -> Result<Picked, Fault> {
     let mut kept = Rows::empty(stream.schema().clone());
     let mut parts = stream.start()?;
     let (mut seen, mut looked_at) = (0, 0);
@@ -40,10 +47,7 @@ pub(crate) async fn pick(stream: RowStream, range: RowRange) -> Result<Picked, F
         {
             kept = last_of(&kept, count);
         }
-        check_size(
-            &kept,
-            "the range of rows is too large; ask for a shorter one",
-        )?;
+        check_size(&kept, form, range_too_large)?;
         if range.ends_before(seen) && looked_at > RowStream::MOST_GATHERED_BYTES {
             break None;
         }

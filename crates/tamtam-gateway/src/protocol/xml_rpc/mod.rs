@@ -4,8 +4,11 @@ mod introspection;
 mod read;
 mod write;
 
+use tamtam_rows::Rows;
+
 use crate::admission::Ticket;
 use crate::gateway::{Shared, admitted};
+use crate::table_form::TableForm;
 use crate::{Answer, Arguments, Caller, Fault, FaultKind, Limits, Value};
 
 use read::Call;
@@ -25,6 +28,14 @@ pub(crate) fn asked(body: &[u8], limits: &Limits) -> Result<(String, Value), Fau
 /// If XML-RPC cannot carry it.
 pub(crate) fn response(value: &Value) -> Result<Vec<u8>, Fault> {
     write::response(value)
+}
+
+/// A table that was gathered as an answer.
+///
+/// # Errors
+/// If XML-RPC cannot carry it, or it has too many bytes.
+pub(crate) fn gathered(rows: &Rows) -> Result<Vec<u8>, Fault> {
+    write::gathered(rows)
 }
 
 /// A fault as an answer.
@@ -55,7 +66,17 @@ async fn respond(
     if call.method == "system.multicall" {
         return multicall(shared, ticket, caller, call.params).await;
     }
-    write::response(&one(shared, ticket, caller, call).await?)
+    match one(shared, ticket, caller, call).await? {
+        Given::Value(value) => write::response(&value),
+        Given::Gathered(rows) => write::gathered(&rows),
+    }
+}
+
+/// What a call gives.
+enum Given {
+    Value(Value),
+    /// A table that came part by part.
+    Gathered(Rows),
 }
 
 async fn one(
@@ -63,22 +84,22 @@ async fn one(
     ticket: &Ticket,
     caller: &Caller,
     call: Call,
-) -> Result<Value, Fault> {
+) -> Result<Given, Fault> {
     if let Some(name) = call.method.strip_prefix("system.")
         && shared.gateway.find("system", name).is_none()
     {
         admitted(ticket)?;
         // What there is to call is told to the same callers as at /services.
         shared.may(None, caller, &call.method)?;
-        return introspection::answer(&shared.gateway, name, call.params);
+        return introspection::answer(&shared.gateway, name, call.params).map(Given::Value);
     }
     let arguments = Arguments::positional(call.params);
     let answer = shared
         .call_named(ticket, caller, &call.method, arguments)
         .await?;
     match answer {
-        Answer::Rows(rows) => Ok(rows.into()),
-        other => other.into_value().await,
+        Answer::Stream(stream) => stream.gather(TableForm::XmlRpc).await.map(Given::Gathered),
+        other => other.into_value().await.map(Given::Value),
     }
 }
 
@@ -107,7 +128,11 @@ async fn multicall(
             Ok(call) => one(shared, ticket, caller, call).await,
             Err(fault) => Err(fault),
         };
-        answers.push(result);
+        match result {
+            Ok(Given::Gathered(rows)) => answers.push_gathered(&rows),
+            Ok(Given::Value(value)) => answers.push(Ok(value)),
+            Err(fault) => answers.push(Err(fault)),
+        }
     }
     Ok(answers.finish())
 }

@@ -9,6 +9,8 @@ use tamtam_rows::{Encoding, Rows};
 
 use crate::buffer;
 use crate::json::not_carried;
+use crate::row_stream::{table_too_large, write_gathered};
+use crate::table_form::TableForm;
 use crate::value::{Members, to_compact_iso};
 use crate::{Fault, Items, Value};
 
@@ -30,6 +32,33 @@ pub(super) fn response(value: &Value) -> Result<Vec<u8>, Fault> {
     write_value(value, &mut text)?;
     text.push_str("</param></params></methodResponse>\n");
     Ok(buffer::finish(text.into_bytes()))
+}
+
+/// A table that was gathered as the answer of a method, as the whole one would be.
+///
+/// # Errors
+/// If XML-RPC cannot carry it, or it has too many bytes.
+pub(super) fn gathered(rows: &Rows) -> Result<Vec<u8>, Fault> {
+    let encode = |rows: &Rows| {
+        let mut bytes = Vec::new();
+        XmlRpc.encode(rows, &mut bytes).map_err(not_carried)?;
+        Ok::<_, Fault>(bytes)
+    };
+    let around = encode(&Rows::empty(rows.schema().clone()))?;
+    let end = b"</data>";
+    let split = around.windows(end.len()).position(|bytes| bytes == end);
+    let (head, tail) = around.split_at(split.unwrap_or_default());
+    let mut out = buffer::begin();
+    out.extend_from_slice(head);
+    let form = TableForm::XmlRpc;
+    write_gathered(rows, form, table_too_large, &mut out, |some, out| {
+        let bytes = encode(some)?;
+        let structs = bytes.get(head.len()..bytes.len() - tail.len());
+        out.extend_from_slice(structs.unwrap_or_default());
+        Ok(())
+    })?;
+    out.extend_from_slice(tail);
+    Ok(buffer::finish(out))
 }
 
 /// A fault as an answer.
@@ -60,6 +89,17 @@ impl Answers {
         if let Err(fault) = written {
             self.0.truncate(before);
             write_fault(&fault, &mut self.0);
+        }
+    }
+
+    pub(super) fn push_gathered(&mut self, rows: &Rows) {
+        match gathered(rows).and_then(text_of) {
+            Ok(answer) => {
+                self.0.push_str("<value><array><data><value>");
+                self.0.push_str(array_in(&answer));
+                self.0.push_str("</value></data></array></value>");
+            }
+            Err(fault) => write_fault(&fault, &mut self.0),
         }
     }
 
@@ -171,13 +211,19 @@ fn write_value(value: &Value, out: &mut String) -> Result<(), Fault> {
 fn write_rows(rows: &Rows, out: &mut String) -> Result<(), Fault> {
     let mut bytes = Vec::new();
     XmlRpc.encode(rows, &mut bytes).map_err(not_carried)?;
-    let text = String::from_utf8(bytes).map_err(not_carried)?;
-    let array = text
-        .split_once("<value>")
-        .and_then(|(_, rest)| rest.rsplit_once("</value></param>"))
-        .map(|(array, _)| array);
-    out.push_str(array.unwrap_or("<nil/>"));
+    out.push_str(array_in(&text_of(bytes)?));
     Ok(())
+}
+
+fn text_of(bytes: Vec<u8>) -> Result<String, Fault> {
+    String::from_utf8(bytes).map_err(not_carried)
+}
+
+/// The table in an answer of its own.
+fn array_in(answer: &str) -> &str {
+    let behind = answer.split_once("<value>");
+    let array = behind.and_then(|(_, rest)| rest.rsplit_once("</value></param>"));
+    array.map_or("<nil/>", |(array, _)| array)
 }
 
 fn write_list(values: &[Value], out: &mut String) -> Result<(), Fault> {
