@@ -54,11 +54,14 @@ struct Edge {
 struct Graph {
     next_number: u64,
     edges: ActorTable<Vec<Edge>>,
+    /// How many waits there are for each that is waited for: who is not closes no circle, however long the row is that it waits for.
+    waiters: ActorTable<u32>,
 }
 
 static GRAPH: Mutex<Graph> = Mutex::new(Graph {
     next_number: 0,
     edges: ActorTable::new(),
+    waiters: ActorTable::new(),
 });
 
 fn lock() -> MutexGuard<'static, Graph> {
@@ -179,6 +182,7 @@ impl Waiting {
             to,
             question,
         });
+        *graph.waiters.entry(to).or_default() += 1;
         let waiting = Waiting { actor, number };
         let closed = graph.circle_through(&waiting);
         (waiting, closed)
@@ -223,6 +227,9 @@ impl Drop for Waiting {
                 graph.edges.take(self.actor);
             }
         }
+        if let Some(ended) = &ended {
+            graph.forget_waiter(ended.to);
+        }
         drop(graph);
         // No probe finds this wait any more, and what one has found was told, or is of no use.
         #[cfg(feature = "serde")]
@@ -238,8 +245,19 @@ impl Graph {
         edges.any(|edge| edge.number == number && edge.question.is_open())
     }
 
+    /// A wait for that one is over.
+    fn forget_waiter(&mut self, to: ActorId) {
+        if let Some(count) = self.waiters.get_mut(&to) {
+            *count -= 1;
+            if *count == 0 {
+                self.waiters.take(to);
+            }
+        }
+    }
+
     /// A circle that begins with this wait.
     fn circle_through(&self, waiting: &Waiting) -> Option<Closed> {
+        self.waiters.get(&waiting.actor)?;
         let first = self.edges.get(&waiting.actor)?;
         let first = first.iter().find(|edge| edge.number == waiting.number)?;
         // A walk in depth: what leads to where we are, and what is left to try from each place.
@@ -331,6 +349,19 @@ mod tests {
 
     fn waits(from: ActorId, to: ActorId, is_open: bool) -> (Waiting, Option<Closed>) {
         Waiting::begin(from, to, Arc::new(Always(is_open)))
+    }
+
+    #[test]
+    fn who_is_waited_for_is_known_as_long_as_that_lasts() {
+        let [a, b, c] = [(); 3].map(|()| ActorId::next());
+        let count = |actor| lock().waiters.get(&actor).copied();
+        let (ac, _) = waits(a, c, true);
+        let (bc, _) = waits(b, c, true);
+        assert_eq!((count(c), count(a)), (Some(2), None));
+        drop(ac);
+        assert_eq!(count(c), Some(1));
+        drop(bc);
+        assert_eq!(count(c), None);
     }
 
     #[test]
