@@ -4,6 +4,8 @@ use std::fmt;
 use std::str::FromStr;
 use std::sync::Arc;
 
+use crate::shortened::shortened;
+
 use thiserror::Error;
 
 /// The type of a column.
@@ -205,7 +207,7 @@ impl FromStr for Kind {
 
     /// The type that is written so, as [`Display`](fmt::Display) writes it: `u16`, `decimal(10,2)`, `timestamp(us, UTC)`.
     fn from_str(text: &str) -> Result<Kind, ParseKindError> {
-        parse(text).ok_or_else(|| ParseKindError(text.chars().take(60).collect()))
+        parse(text).ok_or_else(|| ParseKindError(shortened(text).to_owned()))
     }
 }
 

@@ -4,17 +4,18 @@
 //
 // | floor | modules | what |
 // |---|---|---|
-// | 10 | infer, structs | tables out of text and out of structs |
-// | 9 | encoding, plan | the other forms of a table; which one for a link |
-// | 8 | packed | the packed encoding |
-// | 7 | arrow, database, form, record, rows_builder | what makes or takes a table: records, builders, databases, Arrow; the trait of a form |
-// | 6 | rows, cursor (one circle) | the table, and a row of it |
-// | 5 | cell_text, column_builder | a value as text, a column as it grows |
-// | 4 | column | one column: values, nulls, kind |
-// | 3 | slices, strings | the texts and bytes of a column |
-// | 2 | ends, schema | where each text ends; names and kinds of columns |
-// | 1 | compressor, error, lanes | bodies compressed in pieces; what went wrong; blocks of values as the kernels take them |
-// | 0 | compression, kernels, kind, limits, null_texts, nulls, shortened, value | types of values, limits of decoders, loops over them, compressors, texts as errors tell them back |
+// | 11 | infer, structs | tables out of text and out of structs |
+// | 10 | encoding, plan | the other forms of a table; which one for a link |
+// | 9 | packed | the packed encoding |
+// | 8 | arrow, database, form, record, rows_builder | what makes or takes a table: records, builders, databases, Arrow; the trait of a form |
+// | 7 | rows, cursor (one circle) | the table, and a row of it |
+// | 6 | cell_text, column_builder | a value as text, a column as it grows |
+// | 5 | column | one column: values, nulls, kind |
+// | 4 | slices, strings | the texts and bytes of a column |
+// | 3 | ends, schema | where each text ends; names and kinds of columns |
+// | 2 | compressor, error, lanes | bodies compressed in pieces; what went wrong; blocks of values as the kernels take them |
+// | 1 | compression, kernels, kind, limits, null_texts, nulls, value | types of values, limits of decoders, loops over them, compressors |
+// | 0 | shortened | texts as errors tell them back |
 
 #[cfg(feature = "arrow")]
 pub mod arrow;
