@@ -4,9 +4,9 @@ use std::fmt;
 use std::str::FromStr;
 use std::sync::Arc;
 
-use crate::shortened::shortened;
-
 use thiserror::Error;
+
+use crate::shortened::shortened;
 
 /// The type of a column.
 ///
