@@ -11,8 +11,14 @@ use super::dead_letter::Loss;
 use super::label::{Label, Labels, Letter};
 use super::mute::{Mute, MutedSenders};
 use super::room::Room;
+use super::sorted::{Sorted, SortedMailbox};
 
-use super::sorted::{Entry, MOST_KEPT, Sorted, SortedMailbox};
+mod places;
+#[cfg(all(test, not(tamtam_loom)))]
+mod tests;
+
+pub(crate) use places::Took;
+use places::{Messages, Places, Taken};
 
 /// What becomes of a message for which a limited mailbox has no room.
 ///
@@ -159,31 +165,6 @@ impl<M: Send + 'static> Sorting<M> {
     }
 }
 
-struct Places<M> {
-    messages: Messages<M>,
-    /// The receiver knows that there is something.
-    awake: bool,
-    /// Places that are kept for messages on their way.
-    reserved: usize,
-    /// The most messages that there ever were.
-    high_water: usize,
-    /// Actors that have sent more than there was room for.
-    muted: MutedSenders,
-    /// So many messages were ever put in.
-    #[cfg(feature = "serde")]
-    appended: u64,
-    /// For those before so many.
-    #[cfg(feature = "serde")]
-    receipts: super::receipt::Receipts,
-}
-
-enum Messages<M> {
-    /// In the order in which they came.
-    InLine(VecDeque<M>),
-    /// In lanes, or with keys.
-    Sorted(Box<dyn SortedMailbox<M>>),
-}
-
 /// What a message has that is to go in.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum RoomHeld {
@@ -212,129 +193,6 @@ impl<M> From<Settled<M>> for Pushed<M> {
             Settled::Back(letter, why) => Pushed::Dropped(letter.into_message(), why),
             Settled::Full(letter) => Pushed::Full(letter.into_message()),
         }
-    }
-}
-
-/// A message that was taken out, and what is to be dropped with it without a lock.
-enum Taken<M> {
-    FromLine(M),
-    Sorted(Entry<M>),
-}
-
-impl<M> Taken<M> {
-    /// The message. Its key goes: user code runs, and a panic in it ends here.
-    fn into_inner(self) -> M {
-        match self {
-            Taken::FromLine(message) => message,
-            Taken::Sorted(entry) => entry.into_message(),
-        }
-    }
-}
-
-/// Memory that is to be given back without a lock.
-#[expect(dead_code, reason = "kept until it is dropped")]
-enum Memory<M> {
-    OfLine(VecDeque<M>),
-    OfSorted(Box<dyn SortedMailbox<M>>),
-}
-
-impl<M> Messages<M> {
-    fn len(&self) -> usize {
-        match self {
-            Messages::InLine(line) => line.len(),
-            Messages::Sorted(sorted) => sorted.len(),
-        }
-    }
-
-    fn append(&mut self, letter: Letter<M>) {
-        match self {
-            Messages::InLine(line) => line.push_back(letter.message),
-            Messages::Sorted(sorted) => sorted.append(letter),
-        }
-    }
-
-    fn take(&mut self) -> Option<Taken<M>> {
-        match self {
-            Messages::InLine(line) => line.pop_front().map(Taken::FromLine),
-            Messages::Sorted(sorted) => sorted.take().map(Taken::Sorted),
-        }
-    }
-
-    /// Takes out what has to go for another message, if that is not itself the one.
-    fn make_room(&mut self, letter: &Letter<M>, newest: bool) -> Option<Taken<M>> {
-        match self {
-            Messages::InLine(_) if newest => None,
-            Messages::InLine(line) => line.pop_front().map(Taken::FromLine),
-            Messages::Sorted(sorted) => sorted
-                .make_room(letter.label.priority, newest)
-                .map(Taken::Sorted),
-        }
-    }
-
-    fn spare(&mut self) -> Option<Memory<M>> {
-        match self {
-            Messages::InLine(line) if line.is_empty() && line.capacity() > MOST_KEPT => {
-                Some(Memory::OfLine(core::mem::take(line)))
-            }
-            Messages::InLine(_) => None,
-            Messages::Sorted(sorted) => sorted.spare().map(Memory::OfSorted),
-        }
-    }
-}
-
-impl<M> Places<M> {
-    fn has_room(&self, limit: usize) -> bool {
-        self.messages.len() + self.reserved < limit
-    }
-
-    /// Who may go on, to be dropped without the lock.
-    fn unmuted(&mut self, limit: usize) -> MutedSenders {
-        // Not for one message at a time: a turn is worth more than that.
-        if !self.muted.is_empty() && self.messages.len() + self.reserved <= limit / 2 {
-            core::mem::take(&mut self.muted)
-        } else {
-            MutedSenders::default()
-        }
-    }
-
-    /// Keeps who has sent more than there is room for; gives it back if that is not to be.
-    fn mute(&mut self, mute: Option<Mute>, limit: usize) -> Option<Mute> {
-        let mute = mute?;
-        if self.has_room(limit) {
-            return Some(mute);
-        }
-        self.muted.keep(mute)
-    }
-
-    /// How many messages came before the oldest one that is there.
-    #[cfg(feature = "serde")]
-    fn oldest(&self) -> Option<u64> {
-        match &self.messages {
-            Messages::InLine(line) if line.is_empty() => None,
-            Messages::InLine(line) => Some(self.appended - line.len() as u64),
-            Messages::Sorted(sorted) => sorted.oldest(),
-        }
-    }
-
-    /// The receipts for what has left, to be dropped without the lock.
-    #[cfg(feature = "serde")]
-    fn due(&mut self) -> super::receipt::Receipts {
-        if self.receipts.is_empty() {
-            return Default::default();
-        }
-        let oldest = self.oldest().unwrap_or(u64::MAX);
-        self.receipts.due(oldest)
-    }
-
-    /// Whether the receiver has to be woken.
-    fn append(&mut self, letter: Letter<M>) -> bool {
-        #[cfg(feature = "serde")]
-        {
-            self.appended += 1;
-        }
-        self.messages.append(letter);
-        self.high_water = self.high_water.max(self.messages.len());
-        !core::mem::replace(&mut self.awake, true)
     }
 }
 
@@ -372,26 +230,6 @@ pub(crate) enum Pushed<M> {
     Dropped(M, Loss),
     /// There is no room.
     Full(M),
-}
-
-/// What [`Limited::take`] has taken, with all that is to be dropped without a lock.
-#[must_use]
-pub(crate) struct Took<M> {
-    taken: Option<Taken<M>>,
-    unmuted: MutedSenders,
-    memory: Option<Memory<M>>,
-    #[cfg(feature = "serde")]
-    due: super::receipt::Receipts,
-}
-
-impl<M> Took<M> {
-    /// The message, if there was one.
-    pub(crate) fn message(&self) -> Option<&M> {
-        match self.taken.as_ref()? {
-            Taken::FromLine(message) => Some(message),
-            Taken::Sorted(entry) => Some(&entry.message),
-        }
-    }
 }
 
 /// How full a mailbox is: see [`Address::level`](crate::Address::level).
@@ -775,113 +613,5 @@ impl<M: Send + 'static> LimitedMailbox<M> for Limited<M> {
 
     fn close(&self) {
         self.senders.notify_all();
-    }
-}
-
-#[cfg(all(test, not(tamtam_loom)))]
-mod tests {
-    use std::sync::{Arc, mpsc};
-    use std::thread;
-    use std::time::Duration;
-
-    use super::*;
-
-    /// A mailbox in line.
-    fn in_line<M: Send + 'static>(limit: usize) -> Limited<M> {
-        Limited::new(limit, Overflow::Wait, None)
-    }
-
-    /// A sender that sleeps until there is room.
-    fn sender(limited: &Arc<Limited<u32>>, message: u32) -> mpsc::Receiver<bool> {
-        let (told, is_in) = mpsc::channel();
-        let limited = Arc::clone(limited);
-        thread::spawn(move || {
-            let pushed = limited.push_waiting(message, None, &|| false);
-            told.send(matches!(pushed, Pushed::In(_))).unwrap();
-        });
-        // Long enough for it to sleep; if it is late it finds the room by itself.
-        thread::sleep(Duration::from_millis(50));
-        is_in
-    }
-
-    const LONG: Duration = Duration::from_secs(20);
-
-    /// So many messages are for the turn that begins: a place that is kept is none of them.
-    #[test]
-    fn the_messages_are_counted_and_not_the_places_that_are_kept() {
-        let limited = in_line(4);
-        assert_eq!(limited.len(), 0);
-        assert!(matches!(limited.reserve(), Reserved::Place));
-        for number in 1..=3 {
-            assert!(matches!(limited.push(number), Pushed::In(_)));
-            assert_eq!(limited.len(), number);
-        }
-        assert_eq!((limited.pop(), limited.len()), (Some(1), 2));
-        limited.release();
-        assert_eq!(limited.len(), 2);
-    }
-
-    #[test]
-    fn a_place_that_is_given_back_wakes_a_sender() {
-        let limited = Arc::new(in_line(1));
-        assert!(matches!(limited.reserve(), Reserved::Place));
-        let is_in = sender(&limited, 7);
-        limited.release();
-        assert_eq!(is_in.recv_timeout(LONG), Ok(true));
-    }
-
-    /// It was called for the room, and needed none: the others slept on beside it.
-    #[test]
-    fn a_sender_that_waits_and_needs_no_room_in_the_end_calls_another_one() {
-        let mut labels = Labels::default();
-        labels.set_key(|message: &u32| message % 10);
-        let limited = Arc::new(Limited::new(2, Overflow::Wait, Some(Sorting::by(labels))));
-        for number in [1, 2] {
-            assert!(matches!(limited.push(number), Pushed::In(_)));
-        }
-        // Senders are called in the order in which they came; and each call comes as room does.
-        let (told, is_through) = mpsc::channel();
-        let senders: Vec<_> = [3, 13, 4]
-            .into_iter()
-            .map(|message| {
-                let (limited, told) = (Arc::clone(&limited), told.clone());
-                let sender = thread::spawn(move || {
-                    let pushed = limited.push_waiting(message, None, &|| false);
-                    told.send((message, matches!(pushed, Pushed::InsteadOf(..))))
-                        .unwrap();
-                });
-                // Long enough for it to sleep; if it is late it finds the room by itself.
-                thread::sleep(Duration::from_millis(50));
-                sender
-            })
-            .collect();
-        // The first one has the room of 1, the second one takes the first one's place, and the third one has the room of 2.
-        for _ in 0..2 {
-            assert!(limited.pop().is_some());
-        }
-        let mut through: Vec<_> = (0..3)
-            .map(|_| is_through.recv_timeout(LONG).unwrap())
-            .collect();
-        through.sort_unstable();
-        assert_eq!(through[2].0, 13);
-        assert_eq!(through.iter().filter(|(_, replaces)| *replaces).count(), 1);
-        senders
-            .into_iter()
-            .for_each(|sender| sender.join().unwrap());
-    }
-
-    #[test]
-    fn a_place_that_is_not_needed_for_a_message_that_replaces_another_one_wakes_a_sender() {
-        let mut labels = Labels::default();
-        labels.set_key(|message: &u32| message % 10);
-        let limited = Arc::new(Limited::new(2, Overflow::Wait, Some(Sorting::by(labels))));
-        assert!(matches!(limited.push(1), Pushed::In(true)));
-        assert!(matches!(limited.reserve(), Reserved::Place));
-        let is_in = sender(&limited, 2);
-        assert!(matches!(
-            limited.push_reserved(11),
-            Pushed::InsteadOf(1, Loss::Replaced)
-        ));
-        assert_eq!(is_in.recv_timeout(LONG), Ok(true));
     }
 }
