@@ -624,8 +624,8 @@ mod tests {
             FarFailure::ProcessEnded(ProcessEnd::Exited(-1)),
             FarFailure::ProcessEnded(ProcessEnd::Killed(9)),
             FarFailure::Refused(text()),
-            FarFailure::ProcessEnded(ProcessEnd::Hung),
             FarFailure::ProcessEnded(ProcessEnd::Unknown),
+            FarFailure::ProcessEnded(ProcessEnd::Hung),
         ];
         all.extend(failures.map(|failure| Frame::Failed(5, failure)));
         let ends = [
@@ -641,8 +641,8 @@ mod tests {
             FarEnd::LinkLost(text()),
             FarEnd::ProcessEnded(ProcessEnd::Exited(3)),
             FarEnd::ProcessEnded(ProcessEnd::Killed(11)),
-            FarEnd::ProcessEnded(ProcessEnd::Hung),
             FarEnd::ProcessEnded(ProcessEnd::Unknown),
+            FarEnd::ProcessEnded(ProcessEnd::Hung),
         ];
         all.extend(ends.map(|end| Frame::Ended(5, end)));
         all
