@@ -616,7 +616,8 @@ mod tests {
         let made = tamtam_ipc::carrier(carried::MEMORY).unwrap();
         spoil(&made.1.memory().try_clone_to_owned().unwrap());
         let (handed, kept) = offered(made);
-        let _line = Line::new(there, handed).unwrap();
+        let line = Line::new(there, handed).unwrap();
+        line.greet();
         let (outgoing, incoming, carrier) = carried::agree(here, kept, soon()).unwrap();
         let are_sockets = matches!(
             (outgoing, incoming),
