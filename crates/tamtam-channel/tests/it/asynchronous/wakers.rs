@@ -5,7 +5,7 @@ use std::future::Future;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::pin::Pin;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
-use std::sync::{Arc, Mutex, mpsc};
+use std::sync::{Arc, LazyLock, Mutex, mpsc};
 use std::task::{Context, Poll, RawWaker, RawWakerVTable, Wake, Waker};
 use std::thread;
 
@@ -110,7 +110,8 @@ fn with<R>(
 /// The task begins to wait, and the event is set and reset before it stands in the list.
 #[test]
 fn a_manual_event_that_is_reset_at_once_lets_a_task_pass_that_begins_to_wait() {
-    let event: &'static Event = Box::leak(Box::new(Event::manual()));
+    static EVENT: LazyLock<Event> = LazyLock::new(Event::manual);
+    let event: &'static Event = &EVENT;
     let (waker, _) = fragile();
     let hand = Hand::new();
     PULSED_BY_CLONING.set(Some(event));
