@@ -5,14 +5,12 @@
 //! that waits for, from process to process. If it comes back to the wait that it is from, all on its way wait for each other. A probe changes
 //! nothing where it passes, and may be lost: another one is sent later, for a circle stays.
 
-use core::sync::atomic::{AtomicUsize, Ordering};
 use core::time::Duration;
-use std::collections::HashMap;
-use std::hash::{BuildHasher, BuildHasherDefault, RandomState};
+use std::hash::{BuildHasher, RandomState};
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError, Weak};
 
-use super::{CircleMembers, Cycle, Graph, Waiting, lock};
-use crate::id::{ActorId, ActorTable, Called, NumberHasher, name_of};
+use super::{CircleMembers, Cycle, Edge, Graph, Waiting, lock};
+use crate::id::{ActorId, ActorTable, Called, name_of};
 
 /// After so long the first probe is sent.
 pub(crate) const FIRST_PROBE: Duration = Duration::from_millis(200);
@@ -43,30 +41,25 @@ pub(crate) trait FarWaits: Send + Sync {
 
 /// Those that stand here for actors in other processes.
 static FAR: Mutex<ActorTable<Weak<dyn FarWaits>>> = Mutex::new(ActorTable::new());
-/// Circles that probes have found, by the waits that the probes were from; as long as these stand.
-static FOUND: Mutex<HashMap<u64, Cycle, BuildHasherDefault<NumberHasher>>> =
-    Mutex::new(HashMap::with_hasher(BuildHasherDefault::new()));
-/// How many there are, for a look without the lock.
-static FOUND_COUNT: AtomicUsize = AtomicUsize::new(0);
 
-fn known<T>(table: &'static Mutex<T>) -> MutexGuard<'static, T> {
+fn known() -> MutexGuard<'static, ActorTable<Weak<dyn FarWaits>>> {
     // Nothing of the user's runs under the lock.
-    table.lock().unwrap_or_else(PoisonError::into_inner)
+    FAR.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 /// This number stands here for an actor in another process.
 pub(crate) fn enlist(actor: ActorId, far: Weak<dyn FarWaits>) {
-    known(&FAR).insert(actor, far);
+    known().insert(actor, far);
 }
 
 /// And now it does not any more.
 pub(crate) fn strike(actor: ActorId) {
-    let gone = known(&FAR).take(actor);
+    let gone = known().take(actor);
     drop(gone);
 }
 
 fn find(actor: ActorId) -> Option<Arc<dyn FarWaits>> {
-    known(&FAR).get(&actor)?.upgrade()
+    known().get(&actor)?.upgrade()
 }
 
 /// Whether this number stands here for an actor in another process.
@@ -105,13 +98,7 @@ impl Waiting {
 
     /// The circle that a probe of this wait has found.
     pub(crate) fn found(&self) -> Option<Cycle> {
-        if FOUND_COUNT.load(Ordering::SeqCst) == 0 {
-            return None;
-        }
-        let mut found = known(&FOUND);
-        let cycle = found.remove(&self.number);
-        FOUND_COUNT.store(found.len(), Ordering::SeqCst);
-        cycle
+        lock().edge(self.actor, self.number)?.found.take()
     }
 }
 
@@ -125,6 +112,11 @@ struct Reached {
 }
 
 impl Graph {
+    fn edge(&mut self, actor: ActorId, number: u64) -> Option<&mut Edge> {
+        let edges = self.edges.get_mut(&actor)?;
+        edges.iter_mut().find(|edge| edge.number == number)
+    }
+
     /// Follows all waits of an actor.
     fn follow(&self, from: ActorId, wait: Option<u64>) -> Reached {
         let mut reached = Reached::default();
@@ -152,7 +144,7 @@ impl Graph {
 }
 
 /// A probe has come back to the wait that it is from; `way` leads there from the actor that it has come to.
-fn note(mut probe: Probe, way: &[ActorId]) {
+fn note(graph: &mut Graph, mut probe: Probe, way: &[ActorId]) {
     let Some((origin, others)) = way.split_last() else {
         return;
     };
@@ -170,9 +162,9 @@ fn note(mut probe: Probe, way: &[ActorId]) {
     let cycle = Cycle {
         members: Arc::new(members),
     };
-    let mut found = known(&FOUND);
-    found.insert(probe.wait, cycle);
-    FOUND_COUNT.store(found.len(), Ordering::SeqCst);
+    if let Some(edge) = graph.edge(*origin, probe.wait) {
+        edge.found = Some(cycle);
+    }
 }
 
 /// A probe has come to this actor.
@@ -182,12 +174,12 @@ pub(crate) fn arrived(at: ActorId, probe: Probe) {
     }
     let is_own = probe.process == own_process();
     let far = {
-        let graph = lock();
+        let mut graph = lock();
         let wait = is_own.then_some(probe.wait);
         let reached = graph.follow(at, wait);
         if let Some(way) = reached.origin {
             // Under the lock of the graph, so that the wait still stands.
-            return note(probe, &way);
+            return note(&mut graph, probe, &way);
         }
         reached.far
     };
@@ -228,12 +220,12 @@ mod tests {
         let found = waiting.found().unwrap();
         assert_eq!(found.actors().len(), 1);
         assert!(waiting.found().is_none(), "it is told once");
-        let (late, number) = (begin(), waiting.number);
+        let late = begin();
         comes_back(&waiting);
         comes_back(&late);
-        let late_number = late.number;
+        let kept = || lock().edges.get(&asker).map_or(0, Vec::len);
+        assert_eq!(kept(), 2);
         drop((waiting, late));
-        let kept = |number| known(&FOUND).contains_key(&number);
-        assert!(!kept(number) && !kept(late_number));
+        assert_eq!(kept(), 0);
     }
 }

@@ -49,6 +49,9 @@ struct Edge {
     number: u64,
     to: ActorId,
     question: Arc<dyn OpenQuestion>,
+    /// The circle that a probe of this wait has found, until that is told.
+    #[cfg(feature = "serde")]
+    found: Option<Cycle>,
 }
 
 struct Graph {
@@ -181,6 +184,8 @@ impl Waiting {
             number,
             to,
             question,
+            #[cfg(feature = "serde")]
+            found: None,
         });
         *graph.waiters.entry(to).or_default() += 1;
         let waiting = Waiting { actor, number };
@@ -231,9 +236,6 @@ impl Drop for Waiting {
             graph.forget_waiter(ended.to);
         }
         drop(graph);
-        // No probe finds this wait any more, and what one has found was told, or is of no use.
-        #[cfg(feature = "serde")]
-        drop(self.found());
         // With the question may go an answer that was not taken.
         drop(ended);
     }
