@@ -4,7 +4,7 @@
 //! watched processes have one thread, which looks at each eight times in the time that a message may take; it is there as long as one is watched.
 
 use std::io;
-use std::sync::{Condvar, Mutex};
+use std::sync::{Arc, Condvar, Mutex};
 use std::thread;
 use std::time::{Duration, Instant};
 
@@ -28,12 +28,12 @@ pub(crate) trait MayHang: Send + Sync {
     fn at(&self) -> Option<At>;
 
     /// Kills it, if it is that one still.
-    fn kill(&self, process: u32);
+    fn kill_hung(&self, process: u32);
 }
 
 struct Watch {
     id: u64,
-    process: Box<dyn MayHang>,
+    process: Arc<dyn MayHang>,
     /// So long it may be at one message.
     time: Duration,
     /// At which it was seen last, and for how long.
@@ -59,7 +59,7 @@ impl Watch {
             (Some(at), Some((before, so_long))) if at == before => {
                 let so_long = so_long + counted;
                 if so_long >= self.time {
-                    self.process.kill(at.process);
+                    self.process.kill_hung(at.process);
                 }
                 Some((at, so_long))
             }
@@ -86,7 +86,7 @@ pub(crate) struct HangWatch(u64);
 
 impl HangWatch {
     /// That one may be at one message for so long.
-    pub(crate) fn begin(process: Box<dyn MayHang>, time: Duration) -> io::Result<Self> {
+    pub(crate) fn begin(process: Arc<dyn MayHang>, time: Duration) -> io::Result<Self> {
         let mut watches = lock(&WATCHES);
         if !watches.has_thread {
             thread::Builder::new()
@@ -141,7 +141,6 @@ fn watch() {
 
 #[cfg(test)]
 mod tests {
-    use std::sync::Arc;
     use std::sync::mpsc;
 
     use super::*;
@@ -156,16 +155,16 @@ mod tests {
             *lock(&self.at)
         }
 
-        fn kill(&self, process: u32) {
+        fn kill_hung(&self, process: u32) {
             self.killed.send(process).unwrap();
             *lock(&self.at) = None;
         }
     }
 
-    fn staged(at: Option<At>) -> (Arc<Mutex<Option<At>>>, Box<Staged>, mpsc::Receiver<u32>) {
+    fn staged(at: Option<At>) -> (Arc<Mutex<Option<At>>>, Arc<Staged>, mpsc::Receiver<u32>) {
         let (killed, kills) = mpsc::channel();
         let at = Arc::new(Mutex::new(at));
-        let process = Box::new(Staged {
+        let process = Arc::new(Staged {
             at: Arc::clone(&at),
             killed,
         });
@@ -192,7 +191,7 @@ mod tests {
     }
 
     /// A watch that was made just now, of a second.
-    fn watch_of(process: Box<Staged>, now: Instant) -> Watch {
+    fn watch_of(process: Arc<Staged>, now: Instant) -> Watch {
         Watch {
             id: 0,
             process,

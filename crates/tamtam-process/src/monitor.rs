@@ -162,14 +162,10 @@ impl Shared {
     }
 }
 
-impl MayHang for Watchable {
+impl MayHang for Shared {
     fn at(&self) -> Option<At> {
-        // What it has begun last it may have begun, and found that it cannot be read; then it waits for the next.
-        if self.link.unconfirmed() == 0 {
-            return None;
-        }
-        let process = self.shared.begun.load(Ordering::Relaxed);
-        let reached = lock(&self.shared.progress).as_ref()?.read();
+        let process = self.begun.load(Ordering::Relaxed);
+        let reached = lock(&self.progress).as_ref()?.read();
         let is_at_one = reached.begun > reached.done && !reached.waits_for_room;
         is_at_one.then_some(At {
             process,
@@ -177,21 +173,15 @@ impl MayHang for Watchable {
         })
     }
 
-    fn kill(&self, process: u32) {
-        let mut child = lock(&self.shared.child);
+    fn kill_hung(&self, process: u32) {
+        let mut child = lock(&self.child);
         if let Some(child) = &mut *child
-            && self.shared.begun.load(Ordering::Relaxed) == process
+            && self.begun.load(Ordering::Relaxed) == process
         {
-            self.shared.is_hung.store(true, Ordering::Relaxed);
+            self.is_hung.store(true, Ordering::Relaxed);
             child.kill();
         }
     }
-}
-
-/// A process as its hanging is watched for.
-struct Watchable {
-    link: Link,
-    shared: Arc<Shared>,
 }
 
 /// One process, of perhaps several that take each other's place.
@@ -394,20 +384,17 @@ pub(crate) fn start(plan: Plan) -> Result<Started, SpawnError> {
             }
         })
     };
-    let hang_watch = plan.handles_within.map(|time| {
-        let (link, shared) = (link.clone(), Arc::clone(&shared));
-        HangWatch::begin(Box::new(Watchable { link, shared }), time)
-    });
-    let hang_watch = match hang_watch.transpose() {
-        Ok(watch) => watch,
-        Err(error) => {
-            link.close();
-            shared.kill();
-            return Err(no_process(failed("there is no thread that watches it")(
-                error,
-            )));
-        }
+    let end = |error| {
+        link.close();
+        courier.end();
+        shared.kill();
+        no_process(failed("there is no thread for it")(error))
     };
+    let hang_watch = plan.handles_within.map(|time| {
+        let process: Arc<dyn MayHang> = Arc::clone(&shared) as _;
+        HangWatch::begin(process, time)
+    });
+    let hang_watch = hang_watch.transpose().map_err(end)?;
     let monitor = Monitor {
         #[cfg(feature = "top")]
         _shown: shown,
@@ -421,12 +408,6 @@ pub(crate) fn start(plan: Plan) -> Result<Started, SpawnError> {
         recipe,
         decides,
         has_begun: Cell::new(false),
-    };
-    let end = |error| {
-        link.close();
-        courier.end();
-        shared.kill();
-        no_process(failed("there is no thread for it")(error))
     };
     let writer = Arc::clone(&courier);
     thread::Builder::new()
