@@ -354,6 +354,13 @@ mod loom_tests {
             self.bell.ring();
         }
 
+        /// Waits until processes have brought `count`, as a thread that waits for nothing else.
+        fn wait_for(&self, count: u32) {
+            let is_there = || self.of_processes.load(Ordering::SeqCst) >= count;
+            let waited = self.bell.wait(Wait::Park, None, is_there, std::iter::empty);
+            waited.unwrap();
+        }
+
         fn bring_by_thread(&self) {
             self.of_threads.swap(1, Ordering::SeqCst);
             self.list.notify_all();
@@ -457,11 +464,7 @@ mod loom_tests {
                 })
             };
             for count in 1..=2 {
-                let is_there = || model.of_processes.load(Ordering::SeqCst) >= count;
-                let wait = model
-                    .bell
-                    .wait(Wait::Park, None, is_there, std::iter::empty);
-                wait.unwrap();
+                model.wait_for(count);
             }
             stopped.join().unwrap();
             bringing.join().unwrap();
@@ -475,13 +478,7 @@ mod loom_tests {
             let model = Model::new();
             let sleeping = {
                 let model = Arc::clone(&model);
-                thread::spawn(move || {
-                    let is_there = || model.of_processes.load(Ordering::SeqCst) != 0;
-                    let wait = model
-                        .bell
-                        .wait(Wait::Park, None, is_there, std::iter::empty);
-                    wait.unwrap();
-                })
+                thread::spawn(move || model.wait_for(1))
             };
             let ringing = {
                 let model = Arc::clone(&model);
@@ -490,11 +487,7 @@ mod loom_tests {
                     model.bring_by_process();
                 })
             };
-            let is_there = || model.of_processes.load(Ordering::SeqCst) != 0;
-            let wait = model
-                .bell
-                .wait(Wait::Park, None, is_there, std::iter::empty);
-            wait.unwrap();
+            model.wait_for(1);
             sleeping.join().unwrap();
             ringing.join().unwrap();
         });

@@ -471,7 +471,7 @@ impl Properties {
         };
         let bytes = record.encode();
         for _ in 0..MOST_SEARCHES {
-            let set = match self.find(name).map_err(|_| SetPropertyError::Stuck)? {
+            let set = match self.find(name)? {
                 Some(Found { place, state, .. }) => self.publish(place, state, &bytes)?,
                 None => self.name(name, &bytes)?,
             };
@@ -496,8 +496,7 @@ impl Properties {
 
     /// Gives a new name a place, as the only one that does.
     fn name_in_order(&self, name: &str, bytes: &[u8]) -> Result<Option<At>, SetPropertyError> {
-        let is_there = self.find(name).map_err(|_| SetPropertyError::Stuck)?;
-        if is_there.is_some() {
+        if self.find(name)?.is_some() {
             return Ok(None);
         }
         let (place, state) = self.first_free(name)?;
@@ -665,4 +664,10 @@ pub enum SetPropertyError {
         "other processes have been in the middle of setting a name for seconds, or one writes nonsense"
     )]
     Stuck,
+}
+
+impl From<Torn> for SetPropertyError {
+    fn from(_: Torn) -> Self {
+        SetPropertyError::Stuck
+    }
 }
