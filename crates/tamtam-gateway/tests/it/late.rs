@@ -186,11 +186,7 @@ fn a_source_that_has_sent_nothing_is_told_that_its_client_has_gone() {
 #[test]
 fn sources_that_wait_for_their_clients_keep_no_thread_from_the_work_for_others() {
     tamtam_testing::within(LIMIT, || {
-        let runtime = tokio::runtime::Builder::new_multi_thread()
-            .max_blocking_threads(FEW_THREADS)
-            .enable_all()
-            .build()
-            .unwrap();
+        let runtime = runtime_of_few_threads();
         runtime.block_on(async {
             let endless = Method::blocking("endless", |(): ()| {
                 Ok::<_, Fault>(RowStream::new(tiles(0).schema().clone(), |sink| {
@@ -223,6 +219,15 @@ fn sources_that_wait_for_their_clients_keep_no_thread_from_the_work_for_others()
 /// Two threads for the runtime's blocking work.
 const FEW_THREADS: usize = 2;
 
+/// A runtime whose blocking work has [`FEW_THREADS`].
+fn runtime_of_few_threads() -> tokio::runtime::Runtime {
+    tokio::runtime::Builder::new_multi_thread()
+        .max_blocking_threads(FEW_THREADS)
+        .enable_all()
+        .build()
+        .unwrap()
+}
+
 /// A call that is compressed: it is unpacked on another thread.
 fn packed_call(call: &str) -> hyper::Request<Full<Bytes>> {
     let compression = Compression {
@@ -243,11 +248,7 @@ fn packed_call(call: &str) -> hyper::Request<Full<Bytes>> {
 #[test]
 fn handlers_that_hang_keep_no_thread_from_the_work_for_others() {
     tamtam_testing::within(LIMIT, || {
-        let runtime = tokio::runtime::Builder::new_multi_thread()
-            .max_blocking_threads(FEW_THREADS)
-            .enable_all()
-            .build()
-            .unwrap();
+        let runtime = runtime_of_few_threads();
         runtime.block_on(async {
             let (release, released) = std::sync::mpsc::channel::<()>();
             let released = Arc::new(std::sync::Mutex::new(released));
