@@ -4,6 +4,7 @@ import assert from "node:assert/strict";
 import { readdirSync, readFileSync } from "node:fs";
 import { test } from "node:test";
 import { Output } from "../src/link/bytes.js";
+import { describeEnd, failureError } from "../src/link/end.js";
 import { LinkError } from "../src/link/error.js";
 import { LENGTH, read, write, type Frame } from "../src/link/frame.js";
 import { bytesOf, end } from "./link-by-hand.js";
@@ -49,6 +50,7 @@ const said: { readonly [name: string]: Frame } = {
     "failed-12": { kind: "failed", number: 5, failure: { why: "killed", code: 9 } },
     "failed-13": { kind: "failed", number: 5, failure: { why: "refused", text } },
     "failed-14": { kind: "failed", number: 5, failure: { why: "killed", code: 0 } },
+    "failed-15": { kind: "failed", number: 5, failure: { why: "killed", code: -1 } },
     "ended-1": { kind: "ended", number: 5, end: { why: "stopped" } },
     "ended-2": { kind: "ended", number: 5, end: { why: "no addresses" } },
     "ended-3": { kind: "ended", number: 5, end: { why: "home ended" } },
@@ -59,6 +61,7 @@ const said: { readonly [name: string]: Frame } = {
     "ended-8": { kind: "ended", number: 5, end: { why: "exited", code: 3 } },
     "ended-9": { kind: "ended", number: 5, end: { why: "killed", code: 11 } },
     "ended-10": { kind: "ended", number: 5, end: { why: "killed", code: 0 } },
+    "ended-11": { kind: "ended", number: 5, end: { why: "killed", code: -1 } },
 };
 
 test("each golden frame is read, and written with the same bytes", () => {
@@ -78,6 +81,18 @@ function plain(frame: Frame | undefined): unknown {
     if (frame?.kind !== "tell" && frame?.kind !== "answer") return frame;
     return { ...frame, body: { ...frame.body, payload: Array.from(frame.body.payload) } };
 }
+
+test("how a process has ended is said in words, also where no signal ended it", () => {
+    for (const [why, code, words] of [
+        ["exited", 3, "exited with code 3"],
+        ["killed", 11, "killed by signal 11"],
+        ["killed", 0, "not known"],
+        ["killed", -1, "at one message for longer than it may be"],
+    ] as const) {
+        assert.ok(describeEnd({ why, code }).includes(words), describeEnd({ why, code }));
+        assert.equal(failureError({ why, code }).message, describeEnd({ why, code }));
+    }
+});
 
 test("a frame that is cut off or too long is an error, and so is each wrong byte, or nothing", () => {
     const attempt = (bytes: Uint8Array, what: string): boolean => {

@@ -39,9 +39,25 @@ export function describeEnd(end: End): string {
         case "exited":
             return `its process has exited with code ${end.code}`;
         case "killed":
-            return end.code === 0 ? "how its process has ended is not known" : `its process was killed by signal ${end.code}`;
+            return describeKill(end.code);
         default:
             return end.why === "stopped" ? "it was stopped" : end.why === "no addresses" ? "it had no addresses left" : "its home has ended";
+    }
+}
+
+/** In a signal's place: how the process has ended is not known. */
+const NO_SIGNAL = 0;
+/** In a signal's place: the process was killed, for it did not come back from a message. */
+const HUNG = -1;
+
+function describeKill(code: number): string {
+    switch (code) {
+        case NO_SIGNAL:
+            return "how its process has ended is not known";
+        case HUNG:
+            return "its process was killed by its parent, since it was at one message for longer than it may be";
+        default:
+            return `its process was killed by signal ${code}`;
     }
 }
 

@@ -46,7 +46,7 @@ export type End =
     /** An actor has ended with which it was linked: the names of those on the way, and why the last of them has ended. */
     | { readonly why: "linked"; readonly names: readonly string[]; readonly end: End }
     | { readonly why: "link lost"; readonly text: string }
-    /** Its process has exited, or was killed. */
+    /** Its process has exited with that code, or was killed by that signal: 0 where how it has ended is not known, -1 where it did not come back from a message. */
     | { readonly why: "exited" | "killed"; readonly code: number };
 
 export type Frame =
