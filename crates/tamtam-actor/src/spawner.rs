@@ -192,7 +192,7 @@ impl<H: Sealed, B> Spawner<H, B> {
     ///
     /// The actor may be used and dropped on each thread on which its home has turns, and what `make` returns dropped
     /// on this one.
-    unsafe fn settle<A: Actor>(
+    pub(crate) unsafe fn settle<A: Actor>(
         self,
         first: FirstTurn,
         make: impl FnOnce(Own<A::Message>) -> ActorRunner<A>,

@@ -13,7 +13,10 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use support::{LIMIT, Random, panic_on_purpose, soak_for, within};
-use tamtam_actor::{Actor, Address, Context, Overflow, Pool, Quit, Reply, Restart, Worker};
+use tamtam_actor::{
+    Actor, Address, Context, EndReason, Overflow, Pool, Quit, Reply, Restart, Strategy,
+    Supervision, Worker,
+};
 
 // --------------------------------------------------------------------------------------- order
 
@@ -386,5 +389,29 @@ fn what_was_accepted_in_a_storm_was_handled_or_is_counted_as_lost() {
         );
         assert_eq!(accepted, handled + lost);
         assert!(handled != 0 && lost != 0);
+    });
+}
+
+// --------------------------------------------------------------------------------- supervision
+
+/// A supervisor began as soon as it was spawned, and a child that failed before it knew its supervisor told of that in vain: on one core nearly at
+/// once, else once in thousands of rounds.
+#[test]
+fn a_child_that_fails_while_its_supervisor_is_started_is_heard_of() {
+    within(LIMIT, || {
+        let pool = Pool::with_threads(1);
+        let end = Instant::now() + soak_for(Duration::from_millis(100));
+        while Instant::now() < end {
+            let mut tree = Supervision::new(Strategy::OneForOne).limit(0, LIMIT);
+            let _never = tree.child("never", pool.spawner(), |_| -> Target {
+                panic_on_purpose()
+            });
+            let supervisor = tree.start(pool.spawner());
+            let ended = supervisor.end().wait();
+            assert!(matches!(
+                ended.reason,
+                EndReason::GaveUp { restarts: 0, .. }
+            ));
+        }
     });
 }

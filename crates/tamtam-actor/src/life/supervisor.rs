@@ -23,10 +23,12 @@ use crate::address::{Address, WeakAddress};
 use crate::cell::{AnyActor, Call, System, WatchKey};
 use crate::context::Context;
 use crate::ended::{EndReason, Ended};
+use crate::first_turn::FirstTurn;
 use crate::id::ActorId;
 use crate::mailbox::{Describes, Plain};
 use crate::pool::Pool;
 use crate::restart::{Born, Once, Policy};
+use crate::runner::ActorRunner;
 use crate::spawner::{Hosts, Spawner};
 #[cfg(feature = "serde")]
 pub use far_child::ReportFailure;
@@ -276,11 +278,14 @@ impl Supervision {
     pub fn start(self, spawner: Spawner<Pool>) -> Supervisor {
         let (tree, chief) = self.finished(false);
         let overseer = Overseer::new(&tree);
+        let birth = Box::new(Once(Some(move |_: &mut Context<_>| overseer)));
+        let spawner = spawner.with_mailbox(|_| Plain::default());
+        // Not before its children know it: else one that cannot be made would tell of that in vain.
         // SAFETY: a supervisor may be used on any thread.
         let address = unsafe {
-            spawner
-                .with_mailbox(|_| Plain::default())
-                .settle_birth(Box::new(Once(Some(move |_: &mut Context<_>| overseer))))
+            spawner.settle(FirstTurn::WhenCalled, |cell| {
+                ActorRunner::unborn(cell, birth)
+            })
         };
         tree.begin(&address, &chief);
         // Nothing but to begin.
