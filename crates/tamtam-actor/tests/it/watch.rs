@@ -415,6 +415,8 @@ fn an_end_is_had_in_each_way_after_each_other() {
                 (stopped.clone(), stopped.clone())
             );
             assert_eq!(first.wait().reason, EndReason::Stopped);
+            // They are told one after the other.
+            until(|| polled(&mut other).is_some());
             assert_eq!(polled(&mut other), stopped);
             assert_eq!(
                 (timed(&mut other), timed(&mut other)),
