@@ -342,6 +342,19 @@ impl Source for Event {
         self.is_set()
     }
 
+    fn unready_since(&self) -> Option<u64> {
+        match self.kind {
+            Kind::Manual => {
+                seam::model_fence();
+                // SYNC event: it is another generation once it was set.
+                let state = self.state.load(Ordering::SeqCst);
+                (state & SET == 0).then_some(state)
+            }
+            // Permits come and go, and leave nothing behind.
+            Kind::Auto => None,
+        }
+    }
+
     fn watch(&self, operation: Operation, context: &Context) -> bool {
         self.waiters.watch(operation, context);
         self.is_set()

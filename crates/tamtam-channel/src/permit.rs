@@ -317,6 +317,13 @@ impl<T> Source for RoomSource<'_, T> {
         }
     }
 
+    fn unready_since(&self) -> Option<u64> {
+        match &self.0.flavor {
+            SenderFlavor::Bounded(ring) => ring.sending().unready_since(),
+            SenderFlavor::Unbounded(_) | SenderFlavor::Rendezvous(_) => None,
+        }
+    }
+
     fn is_ready(&self) -> bool {
         match &self.0.flavor {
             SenderFlavor::Bounded(ring) => ring.sending().is_ready(),

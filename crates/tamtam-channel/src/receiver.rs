@@ -745,6 +745,10 @@ impl<T> Source for Receiver<T> {
         self.source(|source| source.is_ready())
     }
 
+    fn unready_since(&self) -> Option<u64> {
+        self.source(|source| source.unready_since())
+    }
+
     fn watch(&self, operation: Operation, context: &Context) -> bool {
         self.source(|source| source.watch(operation, context))
     }

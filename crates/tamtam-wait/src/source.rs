@@ -123,6 +123,17 @@ pub trait Source {
     /// Whether [`try_begin`](Source::try_begin) would succeed now.
     fn is_ready(&self) -> bool;
 
+    /// How long [`try_begin`](Source::try_begin) would have failed, as a number: two calls with the same one say that it would have at every moment
+    /// between them. None if it would succeed now, or where that is not known.
+    ///
+    /// By this a look at several sources finds a moment at which none of them was ready without being registered with each: all are asked, and then
+    /// all once more (the *double collect* of Afek and others, *Atomic Snapshots of Shared Memory*, 1993).
+    ///
+    /// Sequentially consistent, where what makes it ready is.
+    fn unready_since(&self) -> Option<u64> {
+        None
+    }
+
     /// What tells one moment of readiness from another, for a source that lets all pass who wait when it becomes ready, also if it is
     /// ready no more when they look: a wait over it is over when this is another number than when the wait began. Zero for every
     /// other source.

@@ -83,6 +83,12 @@ impl Source for At {
         !self.is_empty()
     }
 
+    fn unready_since(&self) -> Option<u64> {
+        // Once delivered it may be given back; before its moment nothing can have been.
+        let is_early = !self.delivered.load(Ordering::SeqCst) && Instant::now() < self.moment;
+        is_early.then_some(0)
+    }
+
     fn deadline(&self) -> Option<Instant> {
         (!self.delivered.load(Ordering::Relaxed)).then_some(self.moment)
     }

@@ -18,4 +18,8 @@ impl Source for Never {
     fn is_ready(&self) -> bool {
         false
     }
+
+    fn unready_since(&self) -> Option<u64> {
+        Some(0)
+    }
 }

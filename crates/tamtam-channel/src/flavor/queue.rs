@@ -72,6 +72,10 @@ pub(crate) trait Queue {
 
     fn is_closed(&self) -> bool;
 
+    /// Where the next message will be, if there is none, and the queue is open: two calls with the same place say that there was none between them.
+    /// None where that cannot be told at once.
+    fn empty_since(&self) -> Option<u64>;
+
     fn receivers(&self) -> &WaitList;
 
     fn pace(&self) -> &Pace;
@@ -186,5 +190,9 @@ impl<Q: Queue + ?Sized> Source for QueueReceiving<'_, Q> {
 
     fn is_ready(&self) -> bool {
         !self.0.is_empty() || self.0.is_closed()
+    }
+
+    fn unready_since(&self) -> Option<u64> {
+        self.0.empty_since()
     }
 }

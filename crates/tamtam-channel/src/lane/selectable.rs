@@ -32,13 +32,25 @@ use crate::select::{Sealed, Waitable};
 /// ```
 // A select may be used by another thread than the one that has the end, so a lock keeps their turns apart;
 // where the end is used by one thread, as usual, it is free.
-pub struct Selectable<'a, E>(Mutex<&'a mut E>);
+pub struct Selectable<'a, E>(Mutex<Lent<'a, E>>);
+
+struct Lent<'a, E> {
+    end: &'a mut E,
+    /// How often it was used meanwhile. Wraps, and only equal numbers count that are read one after the other.
+    uses: u64,
+}
+
+impl<'a, E> Selectable<'a, E> {
+    fn new(end: &'a mut E) -> Self {
+        Selectable(Mutex::new(Lent { end, uses: 0 }))
+    }
+}
 
 impl<T> Receiver<T> {
     /// This end, to be waited for together with other things.
     #[must_use]
     pub fn selectable(&mut self) -> Selectable<'_, Receiver<T>> {
-        Selectable(Mutex::new(self))
+        Selectable::new(self)
     }
 }
 
@@ -46,7 +58,7 @@ impl<T, K> LaneSender<T, K> {
     /// This end, to be waited for together with other things.
     #[must_use]
     pub fn selectable(&mut self) -> Selectable<'_, LaneSender<T, K>> {
-        Selectable(Mutex::new(self))
+        Selectable::new(self)
     }
 }
 
@@ -57,7 +69,9 @@ impl<T> Selectable<'_, Receiver<T>> {
     ///
     /// [`TryRecvError::Empty`] or [`TryRecvError::Disconnected`].
     pub fn try_recv(&self) -> Result<T, TryRecvError> {
-        self.0.lock().try_recv()
+        let mut lent = self.0.lock();
+        lent.uses = lent.uses.wrapping_add(1);
+        lent.end.try_recv()
     }
 }
 
@@ -68,7 +82,9 @@ impl<T, K> Selectable<'_, LaneSender<T, K>> {
     ///
     /// [`TrySendError::Full`] or [`TrySendError::Disconnected`], with the message.
     pub fn try_send(&self, message: T) -> Result<(), TrySendError<T>> {
-        self.0.lock().try_send(message)
+        let mut lent = self.0.lock();
+        lent.uses = lent.uses.wrapping_add(1);
+        lent.end.try_send(message)
     }
 }
 
@@ -78,23 +94,29 @@ impl<E: Source> Source for Selectable<'_, E> {
     }
 
     fn register(&self, operation: Operation, context: &Context) -> bool {
-        self.0.lock().register(operation, context)
+        self.0.lock().end.register(operation, context)
     }
 
     fn unregister(&self, operation: Operation, context: &Context) {
-        self.0.lock().unregister(operation, context);
+        self.0.lock().end.unregister(operation, context);
     }
 
     fn is_ready(&self) -> bool {
-        self.0.lock().is_ready()
+        self.0.lock().end.is_ready()
+    }
+
+    fn unready_since(&self) -> Option<u64> {
+        let lent = self.0.lock();
+        // What is ready stays so until it is used.
+        (!lent.end.is_ready()).then_some(lent.uses)
     }
 
     fn watch(&self, operation: Operation, context: &Context) -> bool {
-        self.0.lock().watch(operation, context)
+        self.0.lock().end.watch(operation, context)
     }
 
     fn unwatch(&self, operation: Operation, context: &Context) {
-        self.0.lock().unwatch(operation, context);
+        self.0.lock().end.unwatch(operation, context);
     }
 }
 

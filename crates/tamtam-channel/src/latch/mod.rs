@@ -265,4 +265,9 @@ impl Source for Latch {
     fn is_ready(&self) -> bool {
         self.is_open()
     }
+
+    fn unready_since(&self) -> Option<u64> {
+        // It opens once, and stays open.
+        (!self.has_opened()).then_some(0)
+    }
 }

@@ -96,4 +96,9 @@ impl<T> Source for Changed<'_, T> {
     fn is_ready(&self) -> bool {
         self.has_come()
     }
+
+    fn unready_since(&self) -> Option<u64> {
+        // What has come stays.
+        (!self.has_come_once_registered()).then_some(0)
+    }
 }

@@ -2,6 +2,7 @@
 //! this.
 
 mod handles;
+mod moment;
 mod order;
 mod selected;
 mod sleep;
@@ -16,6 +17,7 @@ use crate::error::{ReadyTimeoutError, SelectTimeoutError, TryReadyError, TrySele
 use crate::flavor::pace::Pace;
 use crate::{Changed, Receiver, Sender, Slot};
 use handles::{Direction, Handle, Handles, INLINE, this_thread};
+use moment::none_was_ready;
 use order::Order;
 pub use selected::SelectedOperation;
 use sleep::{Interest, Slept, sleep};
@@ -435,6 +437,9 @@ impl<'a> Select<'a> {
         if let Some(handle) = attempt_all(handles, &mut order, light) {
             return Some(Found::Attempted(handle));
         }
+        if matches!(limit, Limit::Now) && none_was_ready(handles) {
+            return None;
+        }
         let rest = PACE.try_with(Pace::rest).unwrap_or(Patience::REST);
         HABIT_OF_SELECTS.with(|habit| {
             let mut patience = habit.begin(Wait::Adaptive, deadline).resting(rest);
@@ -457,9 +462,9 @@ impl<'a> Select<'a> {
             if matches!(limit, Limit::Now) && (handles.len() < 2 || !CAN_BLOCK) {
                 return None;
             }
-            // Several failed attempts, one after the other, do not mean that there was a moment at
-            // which nothing was ready. Being registered with all sources and finding none ready does,
-            // so even a select that may not wait goes to sleep, for no time.
+            // Several failed attempts, one after the other, do not mean that there was a moment at which nothing was ready, and not all
+            // sources tell more. Being registered with all of them and finding none ready does, so even a select that may not wait goes to
+            // sleep, for no time.
             let until = match limit {
                 Limit::Now => Some(Instant::now()),
                 Limit::At(_) | Limit::Never => deadline,

@@ -21,7 +21,7 @@ use core::mem::MaybeUninit;
 use core::ptr::{self, NonNull};
 
 use tamtam_wait::seam::atomic::{AtomicBool, AtomicPtr, AtomicU32, Ordering};
-use tamtam_wait::seam::{self, CacheAligned, ORIGIN, UnsafeCell};
+use tamtam_wait::seam::{self, CacheAligned, LoadOfItsOwn, ORIGIN, UnsafeCell};
 use tamtam_wait::{Backoff, WaitList};
 
 use super::Nothing;
@@ -464,17 +464,23 @@ impl<T> BlockList<T> {
     fn length_from(&self, head: *mut ListBlock<T>) -> usize {
         // SYNC list-tail. While the lock is held no block is freed, so both may be read.
         let tail = self.tail.load(Ordering::Acquire);
-        let count = |word: *mut ListBlock<T>| {
-            block_of(word).map_or(ORIGIN, |block| {
-                // SAFETY: the block is the head's, the tail's or between; those live while the
-                // receivers' lock is held.
-                let block = unsafe { block.as_ref() };
-                // SAFETY: written before the block was linked, and not again before it is recycled.
-                let start = block.start.with(|start| unsafe { *start });
-                start.wrapping_add(offset_of(word))
-            })
-        };
-        count(tail).wrapping_sub(count(head))
+        // SAFETY: the blocks of the head and of the tail live while the receivers' lock is held.
+        unsafe { Self::position(tail).wrapping_sub(Self::position(head)) }
+    }
+
+    /// How many cells lie before this word's, since the channel's beginning, from [`ORIGIN`] on; wraps.
+    ///
+    /// # Safety
+    ///
+    /// The receivers' lock is held, and the word is the head or the tail, whose blocks live meanwhile.
+    unsafe fn position(word: *mut ListBlock<T>) -> usize {
+        block_of(word).map_or(ORIGIN, |block| {
+            // SAFETY: by the caller's promise the block lives.
+            let block = unsafe { block.as_ref() };
+            // SAFETY: written before the block was linked, and not again before it is recycled.
+            let start = block.start.with(|start| unsafe { *start });
+            start.wrapping_add(offset_of(word))
+        })
     }
 
     /// Looks how many messages there are behind this head, for the high-water mark; the caller holds the
@@ -586,6 +592,17 @@ impl<T> Queue for BlockList<T> {
 
     fn is_closed(&self) -> bool {
         has_flag(self.tail.load(Ordering::SeqCst))
+    }
+
+    fn empty_since(&self) -> Option<u64> {
+        // A block that was recycled may have the tail at the same word again, so it is the position that counts; and for that the block has to live.
+        let head = self.lock()?;
+        // A closed tail is no head.
+        let is_empty = self.tail.load_of_its_own() == head;
+        // SAFETY: the lock is held, and this is the head.
+        let since = is_empty.then(|| unsafe { Self::position(head) } as u64);
+        self.unlock(head);
+        since
     }
 
     fn receivers(&self) -> &WaitList {

@@ -55,6 +55,7 @@ impl<T> Rendezvous<T> {
                 receivers: WaitQueue::default(),
                 tasks: None,
                 closed: false,
+                uses: 0,
                 drops: overflow != Overflow::Wait,
             }),
             sender_habit: Habit::new(),
@@ -62,6 +63,14 @@ impl<T> Rendezvous<T> {
             dropped: AtomicU64::new(0),
             message: core::marker::PhantomData,
         }
+    }
+
+    /// The sides, which may be other ones afterwards.
+    #[inline]
+    fn lock(&self) -> MutexGuard<'_, Sides<T>> {
+        let mut sides = self.sides.lock();
+        sides.uses = sides.uses.wrapping_add(1);
+        sides
     }
 
     /// Gives the message to the partner that was chosen.
@@ -138,7 +147,7 @@ impl<T> Rendezvous<T> {
 
     /// Gives the message to a receiver that waits; it comes back in `Ok` if it was dropped for want of one.
     pub(crate) fn try_send(&self, message: T) -> Result<Option<T>, (T, Refusal)> {
-        let sides = self.sides.lock();
+        let sides = self.lock();
         if sides.closed {
             return Err((message, Refusal::Closed));
         }
@@ -183,7 +192,7 @@ impl<T> Rendezvous<T> {
     /// A selected operation that was to bring mail is over: its task is there for another sender.
     fn release_task(&self) -> MutexGuard<'_, Sides<T>> {
         let mut sleepers = Vec::new();
-        let mut sides = self.sides.lock();
+        let mut sides = self.lock();
         let senders_wait = sides.senders.has_any();
         sides.senders.tell_watchers(&mut sleepers);
         let tasks = sides.tasks();
@@ -197,12 +206,12 @@ impl<T> Rendezvous<T> {
         }
         drop(sides);
         drop(sleepers);
-        self.sides.lock()
+        self.lock()
     }
 
     /// A task that was told of mail does not come: the next one is told.
     fn pass_mail_on(&self) {
-        let mut sides = self.sides.lock();
+        let mut sides = self.lock();
         let chosen = if sides.has_mail() {
             sides.choose_task()
         } else {
@@ -214,7 +223,7 @@ impl<T> Rendezvous<T> {
 
     /// Drops the mail of a channel without receivers.
     pub(crate) fn discard(&self) {
-        let mut sides = self.sides.lock();
+        let mut sides = self.lock();
         let mail = sides
             .tasks
             .as_mut()
@@ -231,6 +240,7 @@ impl<T> Rendezvous<T> {
 
     /// Whether messages are dropped when there is no receiver.
     pub(crate) fn drops(&self) -> bool {
+        // It never changes, and this is no use of the sides.
         self.sides.lock().drops
     }
 
@@ -253,7 +263,7 @@ impl<T> Rendezvous<T> {
             )
         };
         Context::with(|context| {
-            let mut sides = self.sides.lock();
+            let mut sides = self.lock();
             if let Some((entry, sleeper)) = sides.choose_receiver() {
                 drop(sides);
                 // SAFETY: begun just now; every entry of this channel has a packet of this type.
@@ -289,7 +299,7 @@ impl<T> Rendezvous<T> {
 
     /// How many messages can be received now: of the senders that wait for a receiver, and in the mail.
     pub(crate) fn waiting_messages(&self) -> usize {
-        let sides = self.sides.lock();
+        let sides = self.lock();
         let mail = sides.tasks.as_ref().map_or(0, |tasks| tasks.mail.len());
         if sides.closed {
             return mail;
@@ -307,7 +317,7 @@ impl<T> Rendezvous<T> {
 
     /// `None` if a sender was met that then gave up.
     fn try_meet_sender(&self) -> Option<Result<T, Nothing>> {
-        match Self::meet_sender(self.sides.lock()) {
+        match Self::meet_sender(self.lock()) {
             Ok(met) => met.map(Ok),
             Err(sides) if sides.closed => Some(Err(Nothing::Closed)),
             Err(_) => Some(Err(Nothing::Empty)),
@@ -342,7 +352,7 @@ impl<T> Rendezvous<T> {
     /// `None` if a sender was met that then gave up.
     fn wait_for_sender(&self, wait: Wait, deadline: Option<Instant>) -> Option<Result<T, Nothing>> {
         Context::with(|context| {
-            let sides = match Self::meet_sender(self.sides.lock()) {
+            let sides = match Self::meet_sender(self.lock()) {
                 Ok(met) => return met.map(Ok),
                 Err(sides) => sides,
             };
@@ -387,7 +397,7 @@ impl<T> Rendezvous<T> {
         match outcome {
             Outcome::Selected(_) => packet.wait_until_done(),
             Outcome::Aborted | Outcome::Disconnected => {
-                let mut sides = self.sides.lock();
+                let mut sides = self.lock();
                 sides.of::<SENDS>().0.unregister(ONLY, context);
             }
         }
@@ -411,7 +421,7 @@ impl<T> Rendezvous<T> {
     /// Closes the channel for both sides; `false` if it was closed.
     pub(crate) fn close(&self) -> bool {
         let mut sleepers = Vec::new();
-        let mut sides = self.sides.lock();
+        let mut sides = self.lock();
         let closes = !sides.closed;
         if closes {
             sides.closed = true;
@@ -427,7 +437,7 @@ impl<T> Rendezvous<T> {
     }
 
     pub(crate) fn is_closed(&self) -> bool {
-        self.sides.lock().closed
+        self.lock().closed
     }
 
     /// Receiving as a task does it: not by being chosen, but by choosing a sender.

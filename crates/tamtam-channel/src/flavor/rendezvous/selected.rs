@@ -73,7 +73,7 @@ pub(crate) struct Side<'a, T, const SENDS: bool>(pub(super) &'a Rendezvous<T>);
 
 impl<T, const SENDS: bool> Source for Side<'_, T, SENDS> {
     fn try_begin(&self, token: &mut Token) -> bool {
-        let mut sides = self.0.sides.lock();
+        let mut sides = self.0.lock();
         if !SENDS && let Some(message) = sides.take_mail() {
             token.put(Exchange::Taken(Some(message)));
             return true;
@@ -115,7 +115,7 @@ impl<T, const SENDS: bool> Source for Side<'_, T, SENDS> {
 
     fn register(&self, operation: Operation, context: &Context) -> bool {
         let packet = Packet::<T>::on_heap(if SENDS { HELD } else { OPEN });
-        let mut sides = self.0.sides.lock();
+        let mut sides = self.0.lock();
         let waits_here = if SENDS {
             sides.has_task()
         } else {
@@ -144,7 +144,7 @@ impl<T, const SENDS: bool> Source for Side<'_, T, SENDS> {
     }
 
     fn unregister(&self, operation: Operation, context: &Context) {
-        let mut sides = self.0.sides.lock();
+        let mut sides = self.0.lock();
         let entry = sides.of::<SENDS>().0.unregister(operation, context);
         drop(sides);
         if let Some(entry) = entry {
@@ -193,17 +193,17 @@ impl<T, const SENDS: bool> Source for Side<'_, T, SENDS> {
     }
 
     fn is_ready(&self) -> bool {
+        self.0.lock().is_ready_for::<SENDS>()
+    }
+
+    fn unready_since(&self) -> Option<u64> {
+        // A look that changes nothing.
         let mut sides = self.0.sides.lock();
-        let beside = if SENDS {
-            sides.has_task()
-        } else {
-            sides.has_mail()
-        };
-        sides.closed || beside || sides.of::<SENDS>().1.has_any()
+        (!sides.is_ready_for::<SENDS>()).then(|| sides.uses.into())
     }
 
     fn watch(&self, operation: Operation, context: &Context) -> bool {
-        let mut sides = self.0.sides.lock();
+        let mut sides = self.0.lock();
         let beside = if SENDS {
             sides.has_task()
         } else {
@@ -216,7 +216,7 @@ impl<T, const SENDS: bool> Source for Side<'_, T, SENDS> {
     }
 
     fn unwatch(&self, operation: Operation, context: &Context) {
-        let mut sides = self.0.sides.lock();
+        let mut sides = self.0.lock();
         sides.of::<SENDS>().0.unwatch(operation, context);
     }
 }

@@ -14,6 +14,9 @@ pub(super) struct Sides<T> {
     /// One side is gone, or the channel was closed while both were there. Then no waiter is chosen
     /// any more: a select may enter its queue before it learns of the end.
     pub(super) closed: bool,
+    /// How often they were locked by a thread that may have changed them. Wraps: at full speed after minutes, while only numbers are compared that one
+    /// thread reads one after the other.
+    pub(super) uses: u32,
     /// Messages that find no receiver are dropped. Never changes.
     pub(super) drops: bool,
 }
@@ -36,6 +39,16 @@ impl<T> Sides<T> {
         } else {
             (&mut self.receivers, &mut self.senders)
         }
+    }
+
+    /// Whether a sender, or else a receiver, could go on at once.
+    pub(super) fn is_ready_for<const SENDER: bool>(&mut self) -> bool {
+        let beside = if SENDER {
+            self.has_task()
+        } else {
+            self.has_mail()
+        };
+        self.closed || beside || self.of::<SENDER>().1.has_any()
     }
 
     pub(super) fn choose_receiver(&mut self) -> Option<(Entry, Option<Sleeper>)> {

@@ -24,7 +24,7 @@ impl<T> Source for Meeting<'_, T> {
 
     fn register(&self, operation: Operation, context: &Context) -> bool {
         let mut sleepers = Vec::new();
-        let mut sides = self.0.sides.lock();
+        let mut sides = self.0.lock();
         let ready = sides.closed || sides.has_mail() || sides.senders.has_any();
         if !ready {
             let entry = Entry::new(operation, context);
@@ -37,7 +37,7 @@ impl<T> Source for Meeting<'_, T> {
     }
 
     fn unregister(&self, operation: Operation, context: &Context) {
-        let mut sides = self.0.sides.lock();
+        let mut sides = self.0.lock();
         if let Some(tasks) = &mut sides.tasks {
             let entry = tasks.waiting.unregister(operation, context);
             drop(sides);
@@ -55,7 +55,7 @@ impl<T> Source for Meeting<'_, T> {
     }
 
     fn is_ready(&self) -> bool {
-        let sides = self.0.sides.lock();
+        let sides = self.0.lock();
         sides.closed || sides.has_mail() || sides.senders.has_any()
     }
 
@@ -93,7 +93,7 @@ impl<T> Rendezvous<T> {
         let late = is_over(deadline);
         // The waker's clone may panic: the message is still its future's then.
         let context = Context::for_task(waker);
-        let mut sides = self.sides.lock();
+        let mut sides = self.lock();
         let met = sides.choose_receiver();
         let closed = sides.closed;
         if late
@@ -168,7 +168,7 @@ impl<T> Rendezvous<T> {
                 None
             }
             outcome => {
-                self.sides.lock().senders.unregister(ONLY, &context);
+                self.lock().senders.unregister(ONLY, &context);
                 Some(match outcome {
                     Some(Outcome::Disconnected) => Refusal::Closed,
                     _ => Refusal::Full,

@@ -18,7 +18,7 @@ use core::mem::MaybeUninit;
 use std::time::Instant;
 
 use tamtam_wait::seam::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
-use tamtam_wait::seam::{self, CacheAligned, Mutex, UnsafeCell};
+use tamtam_wait::seam::{self, CacheAligned, LoadOfItsOwn, Mutex, UnsafeCell};
 use tamtam_wait::{Context, Patience, Source, Token, Wait, WaitList};
 
 use super::pace::{Pace, interval_for};
@@ -383,6 +383,16 @@ impl<T> Ring<T> {
         }
     }
 
+    /// The place that the next message to be received has, if the ring is full, and open: two calls with the same place say that it was full between
+    /// them. None where that cannot be told at once.
+    fn full_since(&self) -> Option<u64> {
+        // Tail first: if it is a lap ahead, the ring was full when the head was read. Permits that are given back make room, too.
+        let tail = self.tail.position.load_of_its_own();
+        let head = self.head.position.load_of_its_own();
+        let is_full = tail & BITS == 0 && head & FLAG == 0 && tail.wrapping_sub(head) == self.lap;
+        is_full.then_some(head as u64)
+    }
+
     pub(crate) fn is_full(&self) -> bool {
         let tail = self.tail.position.load(Ordering::SeqCst) & !BITS;
         let head = self.head.position.load(Ordering::SeqCst) & !FLAG;
@@ -470,6 +480,14 @@ impl<T> Queue for Ring<T> {
         self.tail.position.load(Ordering::SeqCst) & FLAG != 0
     }
 
+    fn empty_since(&self) -> Option<u64> {
+        // Head first, as in `why_nothing`. A receiver at work is about to move it.
+        let head = self.head.position.load_of_its_own();
+        let tail = self.tail.position.load_of_its_own();
+        let is_empty = (head | tail) & FLAG == 0 && tail & !RESERVED == head;
+        is_empty.then_some(head as u64)
+    }
+
     fn receivers(&self) -> &WaitList {
         &self.receivers
     }
@@ -537,6 +555,10 @@ impl<T> Source for RingSending<'_, T> {
 
     fn is_ready(&self) -> bool {
         self.0.is_ready()
+    }
+
+    fn unready_since(&self) -> Option<u64> {
+        self.0.full_since()
     }
 }
 
