@@ -38,6 +38,7 @@ impl Contender for Crossbeam {
         if self.0 == Kind::Bounded {
             let ways = &[grid::Selecting::Fresh, grid::Selecting::Kept];
             measures.extend(grid::selects(OfCrossbeam, ways));
+            measures.extend(grid::empty_selects(OfCrossbeam));
         }
         measures
     }

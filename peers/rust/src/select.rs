@@ -1,6 +1,6 @@
 //! Receiving from many channels at once, as those crates do that can.
 
-use tamtam_lab::grid::{ReceiveAny, SelectFrom, Selecting};
+use tamtam_lab::grid::{LookAtAll, ReceiveAny, SelectFrom, Selecting};
 use tamtam_lab::{Failure, Packet8};
 
 use crate::{crossbeam, flume};
@@ -26,27 +26,36 @@ impl SelectFrom for OfCrossbeam {
 #[derive(Debug)]
 pub(crate) struct CrossbeamReceivers(Vec<::crossbeam_channel::Receiver<Packet8>>);
 
+impl CrossbeamReceivers {
+    fn select(&self) -> ::crossbeam_channel::Select<'_> {
+        let mut select = ::crossbeam_channel::Select::new();
+        for receiver in &self.0 {
+            select.recv(receiver);
+        }
+        select
+    }
+}
+
+impl LookAtAll for CrossbeamReceivers {
+    fn look(&mut self, looks: u64) -> u64 {
+        let is_empty = || u64::from(self.select().try_select().is_err());
+        (0..looks).map(|_| is_empty()).sum()
+    }
+}
+
 impl ReceiveAny for CrossbeamReceivers {
     fn receive_any(
         &mut self,
         selecting: Selecting,
         mut accept: impl FnMut(Packet8) -> Result<bool, Failure>,
     ) -> Result<(), Failure> {
-        let CrossbeamReceivers(receivers) = self;
-        let of_all = || {
-            let mut select = ::crossbeam_channel::Select::new();
-            for receiver in &*receivers {
-                select.recv(receiver);
-            }
-            select
-        };
-        let mut select = of_all();
+        let mut select = self.select();
         loop {
             if selecting == Selecting::Fresh {
-                select = of_all();
+                select = self.select();
             }
             let operation = select.select();
-            let receiver = &receivers[operation.index()];
+            let receiver = &self.0[operation.index()];
             let packet = operation.recv(receiver).expect("the sender is there");
             if !accept(packet)? {
                 return Ok(());

@@ -77,6 +77,7 @@ impl Contender for Channel {
             measures.push(post::limit::<_, EventGate>(*self));
             let ways = &[grid::Selecting::Fresh, grid::Selecting::Kept];
             measures.extend(grid::selects(SelectOfChannels, ways));
+            measures.extend(grid::empty_selects(SelectOfChannels));
             measures.extend(ask::measures(ThreadWithChannel, ThreadWithChannel::ORIGINS));
             measures.extend(calls::measures(ThreadForEachClient));
         }

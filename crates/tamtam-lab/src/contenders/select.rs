@@ -2,7 +2,7 @@
 
 use tamtam_channel::{Receiver, Select, Sender, bounded};
 
-use crate::grid::{ReceiveAny, SelectFrom, Selecting};
+use crate::grid::{LookAtAll, ReceiveAny, SelectFrom, Selecting};
 use crate::{Failure, Packet8};
 
 /// `Select` over bounded channels.
@@ -22,27 +22,36 @@ impl SelectFrom for SelectOfChannels {
 #[derive(Debug)]
 pub(super) struct Receivers(Vec<Receiver<Packet8>>);
 
+impl Receivers {
+    fn select(&self) -> Select<'_> {
+        let mut select = Select::new();
+        for receiver in &self.0 {
+            select.recv(receiver);
+        }
+        select
+    }
+}
+
+impl LookAtAll for Receivers {
+    fn look(&mut self, looks: u64) -> u64 {
+        let is_empty = || u64::from(self.select().try_select().is_err());
+        (0..looks).map(|_| is_empty()).sum()
+    }
+}
+
 impl ReceiveAny for Receivers {
     fn receive_any(
         &mut self,
         selecting: Selecting,
         mut accept: impl FnMut(Packet8) -> Result<bool, Failure>,
     ) -> Result<(), Failure> {
-        let Receivers(receivers) = self;
-        let of_all = || {
-            let mut select = Select::new();
-            for receiver in &*receivers {
-                select.recv(receiver);
-            }
-            select
-        };
-        let mut select = of_all();
+        let mut select = self.select();
         loop {
             if selecting == Selecting::Fresh {
-                select = of_all();
+                select = self.select();
             }
             let operation = select.select();
-            let receiver = &receivers[operation.index()];
+            let receiver = &self.0[operation.index()];
             let packet = operation.recv(receiver).expect("the sender is there");
             if !accept(packet)? {
                 return Ok(());

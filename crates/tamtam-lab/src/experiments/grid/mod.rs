@@ -36,7 +36,7 @@ pub use channels::{
 };
 #[cfg(feature = "tokio")]
 pub use channels::{channel_of_tasks, tasks, tasks_fan_in, tasks_many};
-pub use select::{ReceiveAny, SelectFrom, Selecting, selects};
+pub use select::{LookAtAll, ReceiveAny, SelectFrom, Selecting, empty_selects, selects};
 pub use timers::{Clockwork, Timers, timers};
 pub use topics::{MOST_AT_ONCE, Publish, Publisher, SUBSCRIBERS, Subscriber, topics};
 

@@ -1,7 +1,11 @@
-//! The rows about selects: one receiver that waits for many channels, `select-8-fresh`, `select-8-kept`.
+//! The rows about selects: one receiver that waits for many channels, `select-8-fresh`, `select-8-kept`, or looks whether one of them has something,
+//! `select-8-empty`.
 //!
 //! One thread sends to each channel in turn, the other receives from whichever has something. A fresh select is made for
 //! each message, as by a macro in a loop; a kept one is made once. Each channel holds 1000 messages of 8 bytes.
+//!
+//! A look is that of a frame loop, which does not wait and mostly finds nothing: the select is made for each. Between the rounds of looks each channel has
+//! messages, which are received by the same ends.
 
 use std::sync::{Arc, Barrier, mpsc};
 use std::thread;
@@ -57,6 +61,12 @@ pub trait ReceiveAny: Send + 'static {
     ) -> Result<(), Failure>;
 }
 
+/// The receiving sides of many channels, which can be looked at without waiting.
+pub trait LookAtAll: ReceiveAny {
+    /// Looks so often whether any channel has something, each time by a fresh select; how often none had.
+    fn look(&mut self, looks: u64) -> u64;
+}
+
 /// Selects over 2, 8 and 64 channels, made in each of these ways.
 pub fn selects<S: SelectFrom>(select: S, ways: &[Selecting]) -> Vec<Measure> {
     let mut measures = Vec::new();
@@ -74,6 +84,53 @@ pub fn selects<S: SelectFrom>(select: S, ways: &[Selecting]) -> Vec<Measure> {
         }
     }
     measures
+}
+
+/// Selects over 2, 8 and 64 channels that do not wait and find nothing.
+pub fn empty_selects<S>(select: S) -> Vec<Measure>
+where
+    S: SelectFrom<Receivers: LookAtAll>,
+{
+    let measure = |channels| {
+        let variant = Variant::new(MOST_MESSAGES, Placement::OneCore)
+            .with_extra(format!("select-{channels}-empty"));
+        Measure::new(EXPERIMENT, variant, move |conditions| {
+            look(select, channels, conditions)
+        })
+    };
+    CHANNELS.map(measure).into()
+}
+
+fn look<S>(select: S, channels: usize, conditions: &Conditions) -> Result<Measurement, Failure>
+where
+    S: SelectFrom<Receivers: LookAtAll>,
+{
+    Seats::of(conditions.variant.placement)?.near.take()?;
+    let (mut senders, mut receivers) = select.open(channels, CAPACITY);
+    let mut number = 0;
+    rounds::measure(conditions.variant.count, conditions.limit, |looks| {
+        for mark in [number, END] {
+            for (lane, sender) in (0..).zip(&mut senders) {
+                sender.send(Packet8::new(lane, mark));
+            }
+        }
+        let mut seen = Seen::before(number, channels, 1);
+        receivers.receive_any(Selecting::Fresh, |packet| seen.accept(&packet))?;
+        all_came(&[seen], number, 1)?;
+        number += 1;
+        let begin = Instant::now();
+        let empty = receivers.look(looks);
+        let time = begin.elapsed();
+        if empty != looks {
+            return Err(Failure::Unverified(format!(
+                "of {looks} looks at empty channels {empty} found nothing"
+            )));
+        }
+        Ok(TimedRound {
+            operations: looks,
+            time,
+        })
+    })
 }
 
 fn run<S: SelectFrom>(
