@@ -6,7 +6,7 @@ use tamtam_rows::{Encoding, Rows};
 
 use crate::content_type::ContentType;
 pub(crate) use crate::fault::not_carried;
-use crate::row_stream::{TooLarge, table_too_large, write_gathered};
+use crate::row_stream::{table_too_large, write_gathered};
 use crate::table_form::TableForm;
 use crate::value::{Budget, View, Within};
 use crate::{Answer, Fault, FaultKind, Limits, Value};
@@ -65,7 +65,7 @@ pub(crate) async fn write_answer(answer: Answer, out: &mut Vec<u8>) -> Result<()
         Answer::Rows(rows) => write_rows(&rows, out),
         Answer::Cached(table) => table.write(ContentType::Json.name(), out, write_rows),
         Answer::Stream(stream) => match stream.gather(TableForm::Json).await {
-            Ok(rows) => write_gathered_rows(&rows, table_too_large, out),
+            Ok(rows) => write_gathered_rows(&rows, out),
             Err(fault) => Err(fault),
         },
     };
@@ -87,25 +87,44 @@ pub(crate) fn write_rows(rows: &Rows, out: &mut Vec<u8>) -> Result<(), Fault> {
 ///
 /// # Errors
 /// If JSON cannot carry it, or it has too many bytes.
-pub(crate) fn write_gathered_rows(
-    rows: &Rows,
-    too_large: TooLarge,
-    out: &mut Vec<u8>,
-) -> Result<(), Fault> {
-    if rows.is_empty() {
-        return write_rows(rows, out);
-    }
-    let before = out.len();
-    write_gathered(rows, TableForm::Json, too_large, out, |some, out| {
-        let at = out.len();
-        write_rows(some, out)?;
-        // One array of all: what began a further one divides them.
-        if at > before {
-            out[at] = b',';
+fn write_gathered_rows(rows: &Rows, out: &mut Vec<u8>) -> Result<(), Fault> {
+    let mut array = ObjectArray::default();
+    write_gathered(rows, TableForm::Json, table_too_large, out, |some, out| {
+        array.write(some, out)
+    })?;
+    array.finish(out);
+    Ok(())
+}
+
+/// One array of objects, written by some of a table's rows at a time.
+#[derive(Debug, Default)]
+pub(crate) struct ObjectArray {
+    /// Objects were written.
+    is_begun: bool,
+}
+
+impl ObjectArray {
+    /// Writes these rows behind those before.
+    ///
+    /// # Errors
+    /// If JSON cannot carry them.
+    pub(crate) fn write(&mut self, rows: &Rows, out: &mut Vec<u8>) -> Result<(), Fault> {
+        if rows.is_empty() {
+            return Ok(());
+        }
+        let begin = out.len();
+        write_rows(rows, out)?;
+        // What began an array of their own divides them from those before, and what ended it may not be the end.
+        if self.is_begun {
+            out[begin] = b',';
         }
         out.pop();
+        self.is_begun = true;
         Ok(())
-    })?;
-    out.push(b']');
-    Ok(())
+    }
+
+    /// Ends the array.
+    pub(crate) fn finish(self, out: &mut Vec<u8>) {
+        out.extend_from_slice(if self.is_begun { b"]" } else { b"[]" });
+    }
 }

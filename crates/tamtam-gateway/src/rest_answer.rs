@@ -17,7 +17,7 @@ use crate::http::{
     LARGE_BYTES, ReadyBody, accepted_compression, answer, answer_of, compression_for, made_ready,
     plain, put, set, tell_status, vary,
 };
-use crate::protocol::rest::{Accepted, Form, Picked, RowRange, pick};
+use crate::protocol::rest::{Accepted, Form, Picked, RowRange, encode_range, pick};
 use crate::stream_answer::of_stream;
 use crate::{Answer, CachedRows, Fault, FaultKind, Value, json};
 
@@ -81,7 +81,7 @@ pub(crate) async fn respond(
         Answer::Stream(stream) => match range {
             Some(range) => {
                 let picked = pick(stream, range, form.of_table()).await?;
-                of_picked(picked, move |rows| form.encode_range(rows)).await?
+                of_picked(picked, move |rows| encode_range(form, rows)).await?
             }
             None if form.takes_parts() => {
                 return of_stream(shared, head, form, stream).await;

@@ -6,8 +6,7 @@ use tamtam_rows::{Encoding, Rows};
 
 use crate::buffer;
 use crate::content_type::ContentType;
-use crate::json::{not_carried, write_gathered_rows, write_rows, write_value};
-use crate::row_stream::{range_too_large, write_gathered};
+use crate::json::{not_carried, write_rows, write_value};
 use crate::table_form::TableForm;
 use crate::value::View;
 use crate::{Answer, Fault, Typed, Value};
@@ -121,31 +120,6 @@ impl Form {
             Form::Parquet => Parquet::ZSTD.encode(rows, &mut out).map_err(not_carried)?,
             Form::MessagePack => MessagePack.encode(rows, &mut out).map_err(not_carried)?,
             Form::Csv => Text::HEADED.encode(rows, &mut out).map_err(not_carried)?,
-        }
-        Ok(buffer::finish(out))
-    }
-
-    /// The bytes of a range that was gathered out of a table which comes part by part.
-    ///
-    /// # Errors
-    /// If the form cannot carry it, or it has too many bytes.
-    pub(crate) fn encode_range(self, rows: &Rows) -> Result<Vec<u8>, Fault> {
-        let mut out = buffer::begin();
-        let form = self.of_table();
-        match self {
-            Form::Json => write_gathered_rows(rows, range_too_large, &mut out)?,
-            Form::JsonLines => write_gathered(rows, form, range_too_large, &mut out, write_lines)?,
-            Form::Csv => {
-                let head = Rows::empty(rows.schema().clone());
-                Text::HEADED.encode(&head, &mut out).map_err(not_carried)?;
-                write_gathered(rows, form, range_too_large, &mut out, |some, out| {
-                    Text::BARE.encode(some, out).map_err(not_carried)
-                })?;
-            }
-            // They have little more than the columns.
-            Form::Packed | Form::Arrow | Form::Parquet | Form::MessagePack => {
-                return self.encode(rows);
-            }
         }
         Ok(buffer::finish(out))
     }

@@ -8,7 +8,7 @@ mod range;
 
 pub(crate) use accept::{Accepted, accepted, compression, takes};
 pub(crate) use form::Form;
-pub(crate) use parts::PartWriter;
+pub(crate) use parts::{PartWriter, encode_range};
 pub(crate) use picked::{Picked, pick};
 pub(crate) use range::RowRange;
 

@@ -9,8 +9,10 @@ use tamtam_rows::{Encoding, Rows, Schema};
 
 use super::Form;
 use super::form::write_lines;
-use crate::Fault;
-use crate::json::{not_carried, write_rows};
+use crate::json::{ObjectArray, not_carried};
+use crate::row_stream::{range_too_large, write_gathered};
+use crate::table_form::TableForm;
+use crate::{Fault, buffer};
 
 /// Writes a table part by part, and gives its bytes away as they are there.
 pub(crate) struct PartWriter {
@@ -22,8 +24,7 @@ enum State {
     Packed(Writer<Out>),
     Arrow(Box<arrow_ipc::writer::StreamWriter<Out>>),
     Parquet(Box<ParquetWriter<Out>>),
-    /// Whether an object was written.
-    Json(bool),
+    Json(ObjectArray),
     JsonLines,
     Csv,
 }
@@ -56,10 +57,7 @@ impl PartWriter {
                 State::Csv
             }
             Form::JsonLines => State::JsonLines,
-            Form::Json | Form::MessagePack => {
-                out.put(b"[");
-                State::Json(false)
-            }
+            Form::Json | Form::MessagePack => State::Json(ObjectArray::default()),
         };
         Ok(PartWriter { out, state })
     }
@@ -76,18 +74,10 @@ impl PartWriter {
                 writer.write(&batch).map_err(not_carried)?;
             }
             State::Parquet(writer) => writer.write(part).map_err(not_carried)?,
-            State::Json(is_behind) => {
-                let mut text = Vec::new();
-                write_rows(part, &mut text)?;
-                // The objects, without the brackets around them.
-                let objects = text.get(1..text.len() - 1).unwrap_or_default();
-                if !objects.is_empty() {
-                    if *is_behind {
-                        self.out.put(b",");
-                    }
-                    self.out.put(objects);
-                    *is_behind = true;
-                }
+            State::Json(array) => {
+                let mut objects = Vec::new();
+                array.write(part, &mut objects)?;
+                self.out.put(&objects);
             }
             State::JsonLines => {
                 let mut lines = Vec::new();
@@ -116,11 +106,35 @@ impl PartWriter {
             State::Parquet(writer) => {
                 writer.finish().map_err(not_carried)?;
             }
-            State::Json(_) => self.out.put(b"]"),
+            State::Json(array) => {
+                let mut end = Vec::new();
+                array.finish(&mut end);
+                self.out.put(&end);
+            }
             State::JsonLines | State::Csv => {}
         }
         Ok(self.out.take())
     }
+}
+
+/// The bytes of a range that was gathered out of a table which comes part by part: those of one part, unless they are too many.
+///
+/// # Errors
+/// If the form cannot carry it, or it has too many bytes.
+pub(crate) fn encode_range(form: Form, rows: &Rows) -> Result<Vec<u8>, Fault> {
+    let table_form = form.of_table();
+    if matches!(table_form, TableForm::Columns | TableForm::MessagePack) {
+        // They have little more than the columns, and are written at once.
+        return form.encode(rows);
+    }
+    let mut out = buffer::begin();
+    let mut writer = PartWriter::new(form, rows.schema())?;
+    write_gathered(rows, table_form, range_too_large, &mut out, |some, out| {
+        out.extend_from_slice(&writer.write(some)?);
+        Ok(())
+    })?;
+    out.extend_from_slice(&writer.finish()?);
+    Ok(buffer::finish(out))
 }
 
 /// Bytes on their way from a writer, which keeps its end.
