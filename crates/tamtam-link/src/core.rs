@@ -656,6 +656,11 @@ impl Core {
         self.end(end.clone());
     }
 
+    /// How the link has ended, if what has come ends it so: what is wrong with it may come of an end while it was read, by which the tables are empty.
+    pub(crate) fn first_end(&self, end: LinkEnd) -> LinkEnd {
+        self.lock().end.clone().unwrap_or(end)
+    }
+
     /// Whether the link has ended, or the root of this side has.
     pub(crate) fn is_over(&self) -> bool {
         self.is_over.load(Ordering::SeqCst)

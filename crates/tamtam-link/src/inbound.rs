@@ -234,11 +234,12 @@ impl Inbound {
         let received = self.receive_all(&mut bytes, descriptors);
         self.last = None;
         self.ask_for_receipts();
-        if let Err(end) = &received {
-            self.core.end_received(end, self.is_greeted);
+        received.map_err(|end| {
+            self.core.end_received(&end, self.is_greeted);
+            let end = self.core.first_end(end);
             self.is_over = Some(end.clone());
-        }
-        received
+            end
+        })
     }
 
     /// From now on descriptors that do not come with the bytes are asked for by their number.
@@ -663,11 +664,10 @@ impl Inbound {
                 self.exported(ROOT)?.finish();
                 continue;
             };
-            let released = self.release(ROOT, times);
-            if let Err(end) = &released {
+            self.release(ROOT, times).map_err(|end| {
                 self.core.end(end.clone());
-            }
-            released?;
+                self.core.first_end(end)
+            })?;
         }
         Ok(false)
     }

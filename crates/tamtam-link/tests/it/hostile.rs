@@ -1,8 +1,9 @@
 //! An other side that is of another build, or no link at all.
 
+use std::cell::RefCell;
 use std::sync::{Arc, Mutex};
 
-use serde::{Deserialize, Serialize};
+use serde::{Deserialize, Deserializer, Serialize};
 use tamtam_actor::{Address, AskError, Fate, Loss, Pool, Refusal, Reply, on_dead_letter};
 use tamtam_link::{Inbound, Link, LinkEnd};
 
@@ -382,4 +383,39 @@ fn the_type_of_the_root_is_not_named_to_it() {
         let hello = String::from_utf8_lossy(&hello);
         assert_eq!(hello.contains("Count"), is_named, "{hello}");
     }
+}
+
+/// The frames behind it name an actor that the link has given up meanwhile, which was told as the end, and to the other side as its fault.
+#[test]
+fn a_link_that_ends_while_a_message_is_read_has_ended_for_that_and_not_for_what_follows() {
+    thread_local! {
+        static LINK: RefCell<Option<Link>> = const { RefCell::new(None) };
+    }
+
+    /// Ends the link by which it comes.
+    #[derive(Serialize)]
+    struct Ending;
+
+    impl<'de> Deserialize<'de> for Ending {
+        fn deserialize<D: Deserializer<'de>>(input: D) -> Result<Self, D::Error> {
+            let link = LINK.take();
+            link.expect("this is read once").refuse("enough");
+            <()>::deserialize(input).map(|()| Ending)
+        }
+    }
+
+    let pool = Pool::with_threads(1);
+    let actor = pool.spawn_fn(|_: Ending, _| {});
+    let (there, mut to_there) = Link::builder().root(&actor).build(|| {});
+    let (here, _) = Link::builder().build(|| {});
+    let far = here.root::<Ending>();
+    far.tell(Ending).unwrap();
+    far.tell(Ending).unwrap();
+    let mut bytes = Vec::new();
+    here.take_outgoing(&mut bytes);
+    LINK.set(Some(there.clone()));
+    let refused = LinkEnd::Refused("enough".into());
+    assert_eq!(to_there.receive(&bytes), Err(refused.clone()));
+    assert_eq!(to_there.receive(&[]), Err(refused.clone()));
+    assert_eq!(there.ended(), Some(refused));
 }
