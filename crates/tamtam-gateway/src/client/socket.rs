@@ -342,30 +342,50 @@ impl Connection {
             let happens =
                 std::future::poll_fn(|context| happened(stream, is_flushing, may_read, context));
             tokio::select! {
-                happened = happens => match happened {
-                    Happened::Flushed => self.is_flushing = false,
-                    Happened::Came(message) => {
-                        self.pulse.was_heard = true;
-                        if let Err(error) = self.take_in(message) {
-                            return error.to_string();
-                        }
-                    }
-                    Happened::Ended(reason) => return reason,
+                happened = happens => if let Err(reason) = self.meet(happened) {
+                    return reason;
                 },
                 () = async { match room { Some(room) => room.await, None => std::future::pending().await } } => {
                     if let Some((id, pushed)) = self.blocked.take() {
                         self.deliver(id, pushed);
                     }
                 }
-                _ = self.pulse.beat.tick() => if let Err(reason) = self.look() {
-                    return reason;
-                },
+                _ = self.pulse.beat.tick() => {
+                    // What has come is heard first: this may be late.
+                    let (stream, is_flushing) = (&mut self.stream, self.is_flushing);
+                    let so_far = std::future::poll_fn(|context| {
+                        Poll::Ready(happened(stream, is_flushing, may_read, context))
+                    });
+                    let met = match so_far.await {
+                        Poll::Ready(happened) => self.meet(happened),
+                        Poll::Pending => Ok(()),
+                    };
+                    if let Err(reason) = met.and_then(|()| self.look()) {
+                        return reason;
+                    }
+                }
                 command = commands.recv(), if !is_flushing => match command {
                     Some(command) => self.obey(command),
                     None => return "it was closed".to_owned(),
                 },
             }
         }
+    }
+
+    /// Goes on with what has happened.
+    ///
+    /// # Errors
+    /// If the connection is over.
+    fn meet(&mut self, happened: Happened) -> Result<(), String> {
+        match happened {
+            Happened::Flushed => self.is_flushing = false,
+            Happened::Came(message) => {
+                self.pulse.was_heard = true;
+                self.take_in(message).map_err(|error| error.to_string())?;
+            }
+            Happened::Ended(reason) => return Err(reason),
+        }
+        Ok(())
     }
 
     /// Forgets the calls that have been given up, and asks a server that says nothing whether it is there.
@@ -621,7 +641,7 @@ mod tests {
             let server = server.await.unwrap();
             let client = Client::connect(&server.url()).await.unwrap();
             tokio::spawn(server.serve(std::future::pending()));
-            let patience = Duration::from_millis(50);
+            let patience = Duration::from_millis(200);
             let (commands, mut received) = mpsc::unbounded_channel();
             let mut connection = Connection {
                 stream: client.connect_socket().await.unwrap(),

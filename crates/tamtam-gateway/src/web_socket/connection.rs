@@ -106,6 +106,7 @@ impl Connection {
         let more = Arc::clone(&self.client.more);
         let rung = self.link.as_ref().map(|link| Arc::clone(&link.rung));
         let mut was_heard = true;
+        let mut was_asked = false;
         let mut look_again = tokio::time::Instant::now() + patience;
         let mut look_at_lag = None;
         loop {
@@ -182,16 +183,22 @@ impl Connection {
                 }
                 () = until(not_before), if not_before.is_some() => {}
                 () = sleep_until(look_again) => {
-                    look_again += patience;
-                    self.check_heard(may_read, &mut was_heard)?;
-                    self.socket.ping()?;
+                    // From now on: of what was late the client has not had its time.
+                    look_again = tokio::time::Instant::now() + patience;
+                    self.check_heard(may_read, was_asked, &mut was_heard)?;
+                    was_asked = self.socket.ping()?;
                 }
             }
         }
     }
 
-    /// Ends the connection if its client may be gone: nothing was heard of it, not even that it has got the last ping.
-    fn check_heard(&self, may_read: bool, was_heard: &mut bool) -> Result<(), End> {
+    /// Ends the connection if its client may be gone: nothing was heard of it since it was asked, not even that it has got the ping.
+    fn check_heard(
+        &self,
+        may_read: bool,
+        was_asked: bool,
+        was_heard: &mut bool,
+    ) -> Result<(), End> {
         let Some(link) = &self.link else {
             let is_idle = self.client.subscriptions().is_empty() && self.calls.is_empty();
             if is_idle && !std::mem::take(was_heard) {
@@ -200,7 +207,7 @@ impl Connection {
             return Ok(());
         };
         // What is not read is not heard.
-        if may_read && !std::mem::take(was_heard) {
+        if may_read && !std::mem::take(was_heard) && was_asked {
             let reason = "the page answers no ping";
             link.lose(reason);
             return Err(End::because(close_code::POLICY, reason));

@@ -95,13 +95,15 @@ impl PacedSocket {
         self.is_flushing = self.held.bytes > 0;
     }
 
-    /// Asks the client whether it is there, and tells what is between here and there that the connection lasts.
-    pub(super) fn ping(&mut self) -> Result<(), End> {
-        if !self.is_flushing {
+    /// Asks the client whether it is there, and tells what is between here and there that the connection lasts; `false` while it has something else to
+    /// take first.
+    pub(super) fn ping(&mut self) -> Result<bool, End> {
+        let is_free = !self.is_flushing;
+        if is_free {
             self.hand_over(Message::Ping(Default::default()), 0)?;
             self.is_flushing = true;
         }
-        Ok(())
+        Ok(is_free)
     }
 
     /// What happens next: whether what it has is written, and what it brings.
