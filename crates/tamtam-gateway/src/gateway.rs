@@ -268,9 +268,14 @@ pub(crate) struct Shared {
 impl Shared {
     pub(crate) fn new(gateway: Gateway) -> Arc<Shared> {
         let limits = &gateway.limits;
+        let metrics = Metrics::new();
+        for name in gateway.links.keys() {
+            // None is known, too.
+            let _ = metrics.links(name);
+        }
         Arc::new(Shared {
             admission: Admission::new(limits.requests, limits.requests_of_client),
-            metrics: Metrics::new(),
+            metrics,
             sessions: Sessions::default(),
             connections: Admission::new(limits.connections, limits.connections_of_client),
             subscriptions: Admission::new(limits.subscriptions, limits.subscriptions_of_client),
