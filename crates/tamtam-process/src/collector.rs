@@ -196,7 +196,12 @@ impl Collector {
                 }
                 goes_on
             });
-            sources.append(&mut lock(&self.newcomers));
+            let newcomers = std::mem::take(&mut *lock(&self.newcomers));
+            sources.extend(newcomers.into_iter().map(|mut source| {
+                // It was told which level is wanted before it was launched, and not of what has changed meanwhile.
+                source.want(wanted_level());
+                source
+            }));
             #[cfg(feature = "top")]
             self.ask(&sources);
             #[cfg(feature = "tracing")]
@@ -288,7 +293,7 @@ struct Looks {
 impl Looks {
     #[cfg(feature = "tracing")]
     fn begin(&mut self) {
-        self.left = &[0, 1, 10, 100];
+        self.left = &[0, 1, 10, 100, 1_000];
     }
 
     /// How long until the next one.

@@ -156,8 +156,9 @@ mod tests {
         }
 
         fn kill_hung(&self, process: u32) {
-            self.killed.send(process).unwrap();
+            // Before it is told: then it may be at the next one.
             *lock(&self.at) = None;
+            self.killed.send(process).unwrap();
         }
     }
 

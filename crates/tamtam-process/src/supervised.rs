@@ -135,7 +135,7 @@ impl Control {
         while state.phase == Phase::Pausing && state.times == times {
             let left = deadline.map(|deadline| deadline.saturating_duration_since(Instant::now()));
             if left == Some(Duration::ZERO) {
-                drop(state);
+                // Under the lock: else it might pause just now, and the next process be killed in its place.
                 return (self.kill)();
             }
             state = wait_for(&self.changed, state, left);
