@@ -225,7 +225,8 @@ impl<'a> Select<'a> {
     ///
     /// # Errors
     ///
-    /// [`TrySelectError`] if none is ready.
+    /// [`TrySelectError`] if none is ready: there was a moment during this call at which none of them was. A message that goes from one channel to another
+    /// meanwhile, and is always in one of the two, is found.
     pub fn try_select(&mut self) -> Result<SelectedOperation<'a>, TrySelectError> {
         self.run(Limit::Now).ok_or(TrySelectError)
     }
