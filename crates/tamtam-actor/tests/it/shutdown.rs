@@ -335,12 +335,14 @@ fn what_a_muted_actor_had_accepted_is_lost_and_told_when_its_pool_ends_before_th
             // It is not watched: a pool tells those that are.
             if has_deadline {
                 let shutdown = pool.shutdown_timeout(Duration::from_millis(10));
-                assert_eq!((shutdown.finished, shutdown.abandoned), (false, 1));
+                assert!(!shutdown.finished);
+                // The last thread that leaves counts it, and may not have come to that.
+                assert!(shutdown.abandoned == 1 || shutdown.at_work > 0);
             } else {
                 drop(pool);
             }
-            assert_eq!((actor.is_stopped(), actor.lost()), (true, 3));
             assert_eq!(actor.end().wait().reason, EndReason::HomeEnded);
+            assert_eq!((actor.is_stopped(), actor.lost()), (true, 3));
         }
     });
 }

@@ -265,7 +265,7 @@ fn a_stop_does_not_wait_longer_than_it_may() {
 fn a_client_that_is_too_slow_is_told_so() {
     run(|| async {
         let limits = Limits {
-            patience: Duration::from_millis(100),
+            patience: Duration::from_millis(500),
             ..Limits::default()
         };
         let server = Running::of(kit().limits(limits)).await;

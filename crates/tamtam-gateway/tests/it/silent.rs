@@ -27,6 +27,9 @@ fn patient(patience: Duration) -> Limits {
     }
 }
 
+/// Where a client is not let go of for its silence until it has asked.
+const PATIENT_WITH_HONEST: Duration = Duration::from_secs(1);
+
 fn impatient() -> Limits {
     patient(Duration::from_millis(100))
 }
@@ -154,7 +157,7 @@ fn a_client_that_says_nothing_to_a_unix_socket_is_let_go_of() {
 #[test]
 fn a_client_of_http2_that_asks_for_nothing_is_told_goodbye() {
     run(|| async {
-        let server = Running::of(kit().limits(impatient())).await;
+        let server = Running::of(kit().limits(patient(PATIENT_WITH_HONEST))).await;
         // It answers each ping.
         let (sender, connection) = http2_client(&server).await;
         connection.await.unwrap().expect("a goodbye");
@@ -225,7 +228,9 @@ fn a_client_of_http2_that_does_not_let_its_answer_come_is_let_go_of() {
             Ok::<_, Fault>("x".repeat(BYTES))
         });
         let service = Service::new("Kit").with(large.safe());
-        let gateway = Gateway::new().service(service).limits(impatient());
+        let gateway = Gateway::new()
+            .service(service)
+            .limits(patient(PATIENT_WITH_HONEST));
         let server = Running::of(gateway).await;
         // It lets nothing of it come, or a part; and answers each ping.
         for window in [0, 1, 32 << 10] {

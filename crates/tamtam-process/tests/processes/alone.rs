@@ -69,7 +69,9 @@ fn ignores() {
             "{end}"
         );
         crate::until("it is gone", || handle.pid().is_none());
-        assert!(!std::path::Path::new(&format!("/proc/{pid}")).exists());
+        crate::until("the system has forgotten it", || {
+            !std::path::Path::new(&format!("/proc/{pid}")).exists()
+        });
     }
 }
 

@@ -103,12 +103,12 @@ fn a_program_that_is_no_worker_is_given_up_with_words() {
     let mut program = Command::new("/bin/sleep");
     program.arg("1000");
     let (counter, handle) = Process::from(program)
-        .begins_within(Duration::from_millis(200))
+        .begins_within(Duration::from_secs(2))
         .spawn_with_handle::<Counter>(3)
         .unwrap();
     let pid = handle.pid().unwrap();
     let error = counter.ask(Count::Read).unwrap_err();
-    let words = "it has not begun within 200ms: it is no worker, was stopped, or its actor";
+    let words = "it has not begun within 2s: it is no worker, was stopped, or its actor";
     assert!(error.to_string().contains(words), "{error}");
     let ended = counter.end().wait_timeout(crate::LONG).unwrap();
     assert!(matches!(ended.reason, EndReason::LinkLost(_)), "{ended}");

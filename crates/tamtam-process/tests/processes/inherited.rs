@@ -85,7 +85,8 @@ pub(crate) fn leak_if_asked() {
 
     for limits in [Limits::new().no_network(), Limits::new().no_processes()] {
         let (lister, handle) = spawner(limits).spawn_with_handle::<Lister>(()).unwrap();
-        for _ in 0..2 {
+        for begun in 0..2 {
+            crate::until("it begins", || handle.restarts() == begun);
             let open = lister.ask(List).unwrap();
             assert_eq!(leaked(&open), [false, false], "{open:?}");
             // And so has the next one.

@@ -309,6 +309,8 @@ fn it_is_said_what_carries_its_messages() {
     // Of the process as it is now.
     let first = handle.pid();
     handle.kill();
+    // One that runs hears of it a moment later.
+    until("the next one begins", || handle.restarts() == 1);
     assert_eq!(counter.ask(Count::Read), Ok(0));
     assert_ne!(handle.pid(), first);
     assert_eq!(handle.carrier(), Some(Carrier::SharedMemory));
@@ -352,6 +354,7 @@ fn its_actor_has_its_turns_on_the_thread_that_reads() {
     }
     // And where it is the next process.
     handle.kill();
+    until("the next one begins", || handle.restarts() == 1);
     assert_eq!(threads(), Ok((true, true)));
 }
 
@@ -791,6 +794,7 @@ fn limits_hold_in_the_process() {
     let helper = pool.spawn_fn(|reply: Reply<u64>, _| reply.send(11));
     assert_eq!(limited.ask(|reply| Count::AskBack(helper, reply)), Ok(11));
     handle.kill();
+    until("the next one begins", || handle.restarts() == 1);
     assert_eq!(limited.ask(reach), Ok((false, false)));
     // More memory than it may have kills it, and not this process.
     let filled = limited.ask(|reply| Count::Fill(2 << 30, reply));

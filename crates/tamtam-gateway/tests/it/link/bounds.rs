@@ -38,6 +38,7 @@ fn a_page_that_does_not_read_is_closed_and_what_is_held_for_it_is_bounded() {
         let message = [hello(), frame(flood).repeat(100)].concat();
         socket.send(Message::binary(message)).await.unwrap();
         let links = r#"tamtam_gateway_links{name="counter"}"#;
+        until!("it is linked", figure(&server, links).await == 1);
         let mut most_held = 0;
         loop {
             let held = figure(&server, "tamtam_gateway_push_held_bytes").await;
@@ -138,7 +139,7 @@ fn a_page_whose_messages_no_actor_takes_is_closed_in_the_end() {
 /// A server that waits shortly for its clients, and a page without a link that says no more than this.
 async fn meet_silent(pool: &Pool, said: Vec<u8>) -> (Running, WebSocketStream<TcpStream>) {
     let limits = Limits {
-        patience: Duration::from_millis(100),
+        patience: Duration::from_millis(500),
         ..limits()
     };
     let server = Running::of(gateway(pool).limits(limits)).await;

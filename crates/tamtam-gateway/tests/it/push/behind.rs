@@ -244,10 +244,10 @@ fn a_subscription_whose_answer_is_refused_does_not_go_on() {
             unread = if is_held { unread + 1 } else { 0 };
         }
         gate.add_permits(2);
-        while gate.available_permits() > 0 {
+        // Both are answered, and wait for the client.
+        while figure(&server, "tamtam_gateway_requests_at_work").await > 0 {
             tokio::task::yield_now().await;
         }
-        tokio::time::sleep(Duration::from_millis(200)).await;
         let (mut taken, mut refused) = (0, 0);
         while taken + refused < 2 {
             match socket.json().await {
