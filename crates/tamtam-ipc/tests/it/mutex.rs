@@ -88,6 +88,8 @@ fn a_timeout_names_a_holder_that_is_stopped() {
         guard.set(rustix::thread::gettid().as_raw_pid().cast_unsigned());
         let this = rustix::process::getpid();
         rustix::process::kill_process(this, Signal::STOP).unwrap();
+        // Another thread may have got it, and this one goes on for a moment.
+        std::thread::sleep(Duration::from_millis(200));
         return;
     }
     let mutex = Mutex::create(0_u32).unwrap();
