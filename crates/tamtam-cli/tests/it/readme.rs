@@ -42,7 +42,7 @@ const fn source(
 }
 
 /// Channels, slots and properties.
-const MESSAGES: &str = "2026-11-21";
+const MESSAGES: &str = "2026-11-29-5";
 /// Actors.
 const ACTORS: &str = "2026-11-22-3";
 /// Tables.
@@ -58,7 +58,7 @@ const SOURCES: &[Source] = &[
         MESSAGES,
         ["post", STREAM, "channel"],
         1.0,
-        "33 to 43 ns in a stream",
+        "14 to 43 ns in a stream",
     ),
     source(
         MESSAGES,
@@ -70,27 +70,27 @@ const SOURCES: &[Source] = &[
         MESSAGES,
         ["handover", TURNS, "channel"],
         1e3,
-        "0.63 µs; `mpsc`",
+        "0.57 µs; `mpsc`",
     ),
     source(
         MESSAGES,
         ["post", STREAM, "mpsc"],
         1.0,
-        "14.6 ns, there and back",
+        "11.7 ns, there and back",
     ),
-    source(MESSAGES, ["handover", TURNS, "mpsc"], 1e3, "0.29 µs"),
-    source(MESSAGES, ["handover", TURNS, "slot"], 1e3, "0.22 µs"),
+    source(MESSAGES, ["handover", TURNS, "mpsc"], 1e3, "0.33 µs"),
+    source(MESSAGES, ["handover", TURNS, "slot"], 1e3, "0.23 µs"),
     source(
         MESSAGES,
         ["property", "10000/1core/get", "property"],
         1.0,
-        "3.5 ns",
+        "2.2 ns",
     ),
     source(
         MESSAGES,
         ["handover", TURNS, "kanal"],
         1e3,
-        "0.94 µs, crossbeam-channel",
+        "0.66 µs, crossbeam-channel",
     ),
     Source {
         of_runs: "min",
@@ -98,7 +98,7 @@ const SOURCES: &[Source] = &[
             MESSAGES,
             ["handover", TURNS, "crossbeam-channel"],
             1e3,
-            "0.83 to 26.3 µs",
+            "0.57 to 11.1 µs",
         )
     },
     Source {
@@ -107,16 +107,16 @@ const SOURCES: &[Source] = &[
             MESSAGES,
             ["handover", TURNS, "crossbeam-channel"],
             1e3,
-            "26.3 µs. Both",
+            "11.1 µs. Both",
         )
     },
     source(
         MESSAGES,
         ["handover", TASKS, "mpsc"],
         1e3,
-        "0.14 to 0.20 µs",
+        "0.12 to 0.16 µs",
     ),
-    source(MESSAGES, ["handover", TASKS, "slot"], 1e3, "0.20 µs. -"),
+    source(MESSAGES, ["handover", TASKS, "slot"], 1e3, "0.16 µs. -"),
     source(
         ACTORS,
         ["ring", "4875250/2cores/last", "pool"],
