@@ -2,7 +2,7 @@
 
 use core::fmt;
 
-use tamtam_wait::seam::Mutex;
+use tamtam_wait::seam::{Mutex, MutexGuard};
 use tamtam_wait::{Context, Operation, Source, Token};
 
 use super::{LaneSender, Receiver};
@@ -44,6 +44,13 @@ impl<'a, E> Selectable<'a, E> {
     fn new(end: &'a mut E) -> Self {
         Selectable(Mutex::new(Lent { end, uses: 0 }))
     }
+
+    /// The end, to be used: it may be ready no more afterwards.
+    fn lend(&self) -> MutexGuard<'_, Lent<'a, E>> {
+        let mut lent = self.0.lock();
+        lent.uses = lent.uses.wrapping_add(1);
+        lent
+    }
 }
 
 impl<T> Receiver<T> {
@@ -69,9 +76,7 @@ impl<T> Selectable<'_, Receiver<T>> {
     ///
     /// [`TryRecvError::Empty`] or [`TryRecvError::Disconnected`].
     pub fn try_recv(&self) -> Result<T, TryRecvError> {
-        let mut lent = self.0.lock();
-        lent.uses = lent.uses.wrapping_add(1);
-        lent.end.try_recv()
+        self.lend().end.try_recv()
     }
 }
 
@@ -82,9 +87,7 @@ impl<T, K> Selectable<'_, LaneSender<T, K>> {
     ///
     /// [`TrySendError::Full`] or [`TrySendError::Disconnected`], with the message.
     pub fn try_send(&self, message: T) -> Result<(), TrySendError<T>> {
-        let mut lent = self.0.lock();
-        lent.uses = lent.uses.wrapping_add(1);
-        lent.end.try_send(message)
+        self.lend().end.try_send(message)
     }
 }
 

@@ -36,36 +36,18 @@ pub fn model_fence() {
 /// Of the accesses to an atomic loom keeps the last one, whichever thread's that was: behind the load of a thread that loads and then compares and swaps,
 /// as nearly every claim here does, it has forgotten what another thread has loaded before, and does not try the swap ahead of that. Where what is looked
 /// for is such a claim, and nothing else of the two threads meets, the models look by a swap that fails.
-pub trait LoadOfItsOwn {
-    /// What the atomic holds.
-    type Value;
-
-    /// Loads it.
-    fn load_of_its_own(&self) -> Self::Value;
+#[inline(always)]
+pub fn load_of_its_own(atomic: &atomic::AtomicUsize) -> usize {
+    use atomic::Ordering::SeqCst;
+    if cfg!(tamtam_loom) {
+        const NEVER: usize = usize::MAX;
+        atomic
+            .compare_exchange(NEVER, NEVER, SeqCst, SeqCst)
+            .unwrap_or_else(|now| now)
+    } else {
+        atomic.load(SeqCst)
+    }
 }
-
-macro_rules! load_of_its_own {
-    ($atomic:ty => $value:ty, $never:expr, [$($generic:ident)?]) => {
-        impl<$($generic)?> LoadOfItsOwn for $atomic {
-            type Value = $value;
-
-            #[inline(always)]
-            fn load_of_its_own(&self) -> $value {
-                use atomic::Ordering::SeqCst;
-                if cfg!(tamtam_loom) {
-                    let never = $never;
-                    self.compare_exchange(never, never, SeqCst, SeqCst)
-                        .unwrap_or_else(|now| now)
-                } else {
-                    self.load(SeqCst)
-                }
-            }
-        }
-    };
-}
-
-load_of_its_own!(atomic::AtomicUsize => usize, usize::MAX, []);
-load_of_its_own!(atomic::AtomicPtr<T> => *mut T, core::ptr::without_provenance_mut(usize::MAX), [T]);
 
 /// What a counter begins with that may wrap and is only ever compared with others of its kind: zero, or in
 /// a build that is to see the wrap (`--cfg tamtam_near_wrap`) a little less than that.

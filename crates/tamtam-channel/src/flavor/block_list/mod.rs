@@ -21,7 +21,7 @@ use core::mem::MaybeUninit;
 use core::ptr::{self, NonNull};
 
 use tamtam_wait::seam::atomic::{AtomicBool, AtomicPtr, AtomicU32, Ordering};
-use tamtam_wait::seam::{self, CacheAligned, LoadOfItsOwn, ORIGIN, UnsafeCell};
+use tamtam_wait::seam::{self, CacheAligned, ORIGIN, UnsafeCell};
 use tamtam_wait::{Backoff, WaitList};
 
 use super::Nothing;
@@ -597,8 +597,9 @@ impl<T> Queue for BlockList<T> {
     fn empty_since(&self) -> Option<u64> {
         // A block that was recycled may have the tail at the same word again, so it is the position that counts; and for that the block has to live.
         let head = self.lock()?;
+        seam::model_fence();
         // A closed tail is no head.
-        let is_empty = self.tail.load_of_its_own() == head;
+        let is_empty = self.tail.load(Ordering::SeqCst) == head;
         // SAFETY: the lock is held, and this is the head.
         let since = is_empty.then(|| unsafe { Self::position(head) } as u64);
         self.unlock(head);

@@ -18,7 +18,7 @@ use core::mem::MaybeUninit;
 use std::time::Instant;
 
 use tamtam_wait::seam::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
-use tamtam_wait::seam::{self, CacheAligned, LoadOfItsOwn, Mutex, UnsafeCell};
+use tamtam_wait::seam::{self, CacheAligned, Mutex, UnsafeCell};
 use tamtam_wait::{Context, Patience, Source, Token, Wait, WaitList};
 
 use super::pace::{Pace, interval_for};
@@ -387,8 +387,8 @@ impl<T> Ring<T> {
     /// them. None where that cannot be told at once.
     fn full_since(&self) -> Option<u64> {
         // Tail first: if it is a lap ahead, the ring was full when the head was read. Permits that are given back make room, too.
-        let tail = self.tail.position.load_of_its_own();
-        let head = self.head.position.load_of_its_own();
+        let tail = seam::load_of_its_own(&self.tail.position);
+        let head = seam::load_of_its_own(&self.head.position);
         let is_full = tail & BITS == 0 && head & FLAG == 0 && tail.wrapping_sub(head) == self.lap;
         is_full.then_some(head as u64)
     }
@@ -482,8 +482,8 @@ impl<T> Queue for Ring<T> {
 
     fn empty_since(&self) -> Option<u64> {
         // Head first, as in `why_nothing`. A receiver at work is about to move it.
-        let head = self.head.position.load_of_its_own();
-        let tail = self.tail.position.load_of_its_own();
+        let head = seam::load_of_its_own(&self.head.position);
+        let tail = seam::load_of_its_own(&self.tail.position);
         let is_empty = (head | tail) & FLAG == 0 && tail & !RESERVED == head;
         is_empty.then_some(head as u64)
     }
