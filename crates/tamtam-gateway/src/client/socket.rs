@@ -354,12 +354,10 @@ impl Connection {
                     // What has come is heard first: this may be late.
                     let (stream, is_flushing) = (&mut self.stream, self.is_flushing);
                     let so_far = std::future::poll_fn(|context| {
-                        Poll::Ready(happened(stream, is_flushing, may_read, context))
+                        happened(stream, is_flushing, may_read, context)
                     });
-                    let met = match so_far.await {
-                        Poll::Ready(happened) => self.meet(happened),
-                        Poll::Pending => Ok(()),
-                    };
+                    let so_far = so_far.now_or_never();
+                    let met = so_far.map_or(Ok(()), |happened| self.meet(happened));
                     if let Err(reason) = met.and_then(|()| self.look()) {
                         return reason;
                     }
