@@ -196,19 +196,17 @@ impl Collector {
                 }
                 goes_on
             });
-            let newcomers = std::mem::take(&mut *lock(&self.newcomers));
-            sources.extend(newcomers.into_iter().map(|mut source| {
-                // It was told which level is wanted before it was launched, and not of what has changed meanwhile.
-                source.want(wanted_level());
-                source
-            }));
+            let known = sources.len();
+            sources.append(&mut lock(&self.newcomers));
+            // They were told which level is wanted before they were launched, and not of what has changed meanwhile.
+            let has_newcomers = sources.len() > known;
             #[cfg(feature = "top")]
             self.ask(&sources);
             #[cfg(feature = "tracing")]
             if self.may_want_others.swap(false, Ordering::SeqCst) {
                 looks.begin();
             }
-            if looks.look() {
+            if looks.look() || has_newcomers {
                 let level = wanted_level();
                 for source in &mut sources {
                     source.want(level);
