@@ -487,6 +487,11 @@ fn the_poll_thread_sleeps_and_keeps_nothing() {
                 assert!(Instant::now() < patience, "{} {before}", descriptors());
                 std::thread::yield_now();
             }
+            // A thread gives itself its name.
+            while threads_called("tamtam-ipc-poll").is_empty() {
+                assert!(Instant::now() < patience, "there is no thread");
+                std::thread::yield_now();
+            }
             let threads = threads_called("tamtam-ipc-poll");
             assert_eq!(threads.len(), 1);
             let worked = || std::fs::read_to_string(threads[0].join("schedstat")).unwrap();

@@ -146,7 +146,7 @@ fn a_pool_that_is_ended_at_its_deadline_says_what_hangs() {
         let shutdown = pool.shutdown_timeout(crate::support::SHORT);
         assert!(!shutdown.finished);
         // A thread that has not come to leaving counts, too.
-        assert!(shutdown.at_work >= 1);
+        assert!((1..=2).contains(&shutdown.at_work));
         assert_eq!(shutdown.left_behind, 1);
         assert_eq!(hangs.end().wait().reason, EndReason::HomeEnded);
         assert_eq!(hangs.lost(), 1);
