@@ -8,6 +8,8 @@ use core::task::Waker;
 use std::time::Instant;
 
 use crate::contain::{contain, or_undo};
+#[cfg(not(tamtam_loom))]
+use crate::seam::atomic::fence;
 use crate::seam::atomic::{AtomicPtr, Ordering};
 use crate::seam::{Arc, UnsafeCell};
 use crate::{Backoff, Futex, Operation, Patience, Scope, SharedWords};
@@ -180,21 +182,22 @@ impl Context {
     pub fn recycle(self) {
         #[cfg(not(tamtam_loom))]
         {
-            let mut context = self;
             // A thread that has chosen this one may still be about to wake it: then the context is that thread's.
-            let Some(choice) = Arc::get_mut(&mut context.0) else {
+            if Arc::strong_count(&self.0) != 1 {
                 return;
-            };
-            choice.packet = AtomicPtr::new(ptr::null_mut());
-            let waker = choice.waker.with_mut(|place| {
-                // SAFETY: no other thread has this context.
+            }
+            // What those did that have given it up comes before: a locked instruction less than by `Arc::get_mut`, of which there may be weak references.
+            fence(Ordering::Acquire);
+            self.0.packet.store(ptr::null_mut(), Ordering::Relaxed);
+            let waker = self.0.waker.with_mut(|place| {
+                // SAFETY: no other thread has this context: this is the only reference, and weak ones are never made.
                 unsafe { (*place).take() }
             });
             let _ = SPARE_FOR_TASKS.try_with(|spare| {
                 if let Ok(mut spare) = spare.try_borrow_mut()
                     && spare.len() < MOST_SPARE
                 {
-                    spare.push(context);
+                    spare.push(self);
                 }
             });
             contain(|| drop(waker));

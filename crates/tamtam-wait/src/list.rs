@@ -77,9 +77,10 @@ pub struct WaitQueue {
     watchers: Vec<Entry>,
 }
 
-/// A thread that was chosen while asleep; dropping this wakes it.
+/// A thread or task that was chosen; dropping this wakes it if it slept.
 ///
-/// Wake-ups are system calls, so they come after the list's lock is released.
+/// Wake-ups are system calls, and what wakes a task, or is dropped with its last share, is user code: so they come after the list's lock is
+/// released.
 ///
 /// # Examples
 ///
@@ -108,11 +109,27 @@ pub struct WaitQueue {
 /// ```
 #[must_use = "the thread must be woken after the lock is released"]
 #[derive(Debug)]
-pub struct Sleeper(Context);
+pub struct Sleeper {
+    context: Context,
+    is_asleep: bool,
+}
+
+impl Sleeper {
+    /// Of an entry that is in the list no more; none if another decision was faster.
+    fn chosen(entry: Entry) -> Option<Self> {
+        let is_asleep = entry.context.select(entry.operation)?;
+        Some(Sleeper {
+            context: entry.context,
+            is_asleep,
+        })
+    }
+}
 
 impl Drop for Sleeper {
     fn drop(&mut self) {
-        self.0.wake();
+        if self.is_asleep {
+            self.context.wake();
+        }
     }
 }
 
@@ -162,8 +179,20 @@ impl WaitQueue {
 
     /// Chooses the first thread that no other thread has chosen yet.
     pub fn choose(&mut self) -> Option<(Entry, Option<Sleeper>)> {
+        let (entry, is_asleep) = self.choose_noting(|_| {})?;
+        let sleeper = is_asleep.then(|| Sleeper {
+            context: entry.context.clone(),
+            is_asleep,
+        });
+        Some((entry, sleeper))
+    }
+
+    /// As [`choose`](WaitQueue::choose); `note` is told of each thread just before that tries to choose it. With its entry comes whether it
+    /// sleeps, and is to be woken after the list's lock is released.
+    fn choose_noting(&mut self, mut note: impl FnMut(&Context)) -> Option<(Entry, bool)> {
         let mut position = 0;
         while let Some(entry) = self.selectors.get(position) {
+            note(&entry.context);
             let chosen = entry.context.select(entry.operation);
             if chosen.is_none() && !entry.packet.is_null() {
                 // Decided elsewhere. The packet is the thread's own: it will come to fetch it.
@@ -176,8 +205,7 @@ impl WaitQueue {
                 if !entry.packet.is_null() {
                     entry.context.leave_packet(entry.packet);
                 }
-                let sleeper = asleep.then(|| Sleeper(entry.context.clone()));
-                return Some((entry, sleeper));
+                return Some((entry, asleep));
             }
         }
         None
@@ -214,20 +242,12 @@ impl WaitQueue {
 
     /// Tells all watchers that there is something.
     pub fn tell_watchers(&mut self, sleepers: &mut Vec<Sleeper>) {
-        for entry in self.watchers.drain(..) {
-            if entry.context.select(entry.operation) == Some(true) {
-                sleepers.push(Sleeper(entry.context));
-            }
-        }
+        sleepers.extend(self.watchers.drain(..).filter_map(Sleeper::chosen));
     }
 
     /// Tells all who wait to look again.
     pub fn tell_all(&mut self, sleepers: &mut Vec<Sleeper>) {
-        for entry in self.selectors.drain(..) {
-            if entry.context.select(entry.operation) == Some(true) {
-                sleepers.push(Sleeper(entry.context));
-            }
-        }
+        sleepers.extend(self.selectors.drain(..).filter_map(Sleeper::chosen));
         self.tell_watchers(sleepers);
     }
 
@@ -236,7 +256,10 @@ impl WaitQueue {
     pub fn disconnect(&mut self, sleepers: &mut Vec<Sleeper>) {
         for entry in &self.selectors {
             if entry.context.disconnect() == Some(true) {
-                sleepers.push(Sleeper(entry.context.clone()));
+                sleepers.push(Sleeper {
+                    context: entry.context.clone(),
+                    is_asleep: true,
+                });
             }
         }
         self.tell_watchers(sleepers);
@@ -267,8 +290,11 @@ impl WaitQueue {
 /// });
 /// ```
 pub struct WaitList {
-    /// Twice the entries in the queue, and [`NONE_TO_WAKE`]; written under the queue's lock.
+    /// The entries in the queue, each worth [`ENTRY`], with [`NONE_TO_WAKE`] and [`WATCHED`]; written under the queue's lock.
     pending: AtomicU32,
+    /// In a chained list: the identity of the task that was chosen last, written before it can know of that. If another one takes itself for
+    /// it, it passes on once too often.
+    last_task: AtomicU32,
     /// A task that waits alone. It came before those in the queue. In a chained list, too: what is woken here is on the way of none of them.
     pub(crate) lone: Lone,
     habit: Habit,
@@ -281,6 +307,10 @@ pub struct WaitList {
 
 /// In `pending`: there are entries, and yet none is to be woken now.
 const NONE_TO_WAKE: u32 = 1;
+/// In `pending`: of the entries one at least only watches.
+const WATCHED: u32 = 2;
+/// What an entry counts in `pending`.
+const ENTRY: u32 = 4;
 
 /// Those who wait; allocated by the first that waits here. Lists go in a hundred places of a program, so they are dropped by one
 /// function, and not by a copy of it at each of them.
@@ -306,9 +336,6 @@ struct Waiters {
     queue: WaitQueue,
     /// In a chained list: a thread was chosen and has not arrived yet.
     on_its_way: bool,
-    /// In a chained list: the identity of the task that was chosen last. If another one takes itself for
-    /// it, it passes on once too often.
-    last_task: u32,
 }
 
 impl Default for WaitList {
@@ -322,6 +349,7 @@ impl WaitList {
     pub fn new() -> Self {
         Self {
             pending: AtomicU32::new(0),
+            last_task: AtomicU32::new(0),
             lone: Lone::new(),
             habit: Habit::new(),
             chained: false,
@@ -379,13 +407,13 @@ impl WaitList {
 
     /// Removes a thread's entry, if it is still there.
     pub fn unregister(&self, operation: Operation, context: &Context) {
-        let entry = self.change(|waiters| waiters.queue.unregister(operation, context));
+        let entry = self.lessen(|waiters| waiters.queue.unregister(operation, context));
         drop(entry);
     }
 
     /// Removes a watcher's entry, if it is still there.
     pub fn unwatch(&self, operation: Operation, context: &Context) {
-        self.change(|waiters| waiters.queue.unwatch(operation, context));
+        self.lessen(|waiters| waiters.queue.unwatch(operation, context));
     }
 
     /// Attempts something until it succeeds or the deadline passes; between two attempts it looks
@@ -471,7 +499,8 @@ impl WaitList {
     /// As [`arrive`](WaitList::arrive), for a thread or a task: whether it is to pass on.
     pub fn arrive_as(&self, context: &Context) -> bool {
         if context.is_task() {
-            self.change(|waiters| waiters.last_task == context.identity())
+            // Written before it was chosen, or later for another one.
+            self.last_task.load(Ordering::Relaxed) == context.identity()
         } else {
             self.arrive();
             true
@@ -520,16 +549,28 @@ impl WaitList {
         })
     }
 
+    /// Changes who waits; from now on, in the order of all that is sequentially consistent, more may have to be woken.
     fn change<R>(&self, change: impl FnOnce(&mut Waiters) -> R) -> R {
+        // SYNC pending: and so is the look that follows a registration.
+        self.change_until(Ordering::SeqCst, change)
+    }
+
+    /// As `change`, where none is to be woken that was not before: who sees that late looks into the queue in vain.
+    fn lessen<R>(&self, change: impl FnOnce(&mut Waiters) -> R) -> R {
+        self.change_until(Ordering::Relaxed, change)
+    }
+
+    fn change_until<R>(&self, seen: Ordering, change: impl FnOnce(&mut Waiters) -> R) -> R {
         let mut queue = self.queue.lock();
         let waiters = queue.0.get_or_insert_default();
         let result = change(waiters);
-        let mut pending = waiters.queue.len() as u32 * 2;
-        if pending != 0 && waiters.on_its_way && !waiters.queue.has_watchers() {
+        let mut pending = waiters.queue.len() as u32 * ENTRY;
+        if waiters.queue.has_watchers() {
+            pending |= WATCHED;
+        } else if pending != 0 && waiters.on_its_way {
             pending |= NONE_TO_WAKE;
         }
-        // SYNC pending: sequentially consistent, and so is the look that follows a registration.
-        self.pending.store(pending, Ordering::SeqCst);
+        self.pending.store(pending, seen);
         drop(queue);
         seam::model_fence();
         result
@@ -553,7 +594,7 @@ impl WaitList {
     #[inline]
     fn notify_lone(&self) -> bool {
         let woken = self.lone.notify();
-        if woken && self.pending.load(Ordering::SeqCst) != 0 {
+        if woken && self.pending.load(Ordering::SeqCst) & WATCHED != 0 {
             self.tell_watchers();
         }
         woken
@@ -587,17 +628,10 @@ impl WaitList {
     #[inline(never)]
     fn wake_many(&self, count: usize) {
         let mut sleepers = Vec::new();
-        let mut chosen = Vec::new();
-        self.change(|waiters| {
+        self.lessen(|waiters| {
             waiters.queue.tell_watchers(&mut sleepers);
-            while chosen.len() < count {
-                match self.choose(waiters) {
-                    Some(one) => chosen.push(one),
-                    None => break,
-                }
-            }
+            sleepers.extend(core::iter::from_fn(|| self.choose(waiters)).take(count));
         });
-        drop(chosen);
         drop(sleepers);
     }
 
@@ -605,7 +639,7 @@ impl WaitList {
     #[inline(never)]
     fn tell_watchers(&self) {
         let mut sleepers = Vec::new();
-        self.change(|waiters| waiters.queue.tell_watchers(&mut sleepers));
+        self.lessen(|waiters| waiters.queue.tell_watchers(&mut sleepers));
         drop(sleepers);
     }
 
@@ -646,24 +680,30 @@ impl WaitList {
         }
     }
 
-    /// The next one to be woken, unless a thread is on its way that will see to it.
-    fn choose(&self, waiters: &mut Waiters) -> Option<(Entry, Option<Sleeper>)> {
+    /// Chooses the next one, unless a thread is on its way that will see to it.
+    fn choose(&self, waiters: &mut Waiters) -> Option<Sleeper> {
         if waiters.on_its_way {
             return None;
         }
-        let chosen = waiters.queue.choose()?;
-        if self.chained {
-            waiters.on_its_way = !chosen.0.context.is_task();
-            waiters.last_task = chosen.0.context.identity();
-        }
-        Some(chosen)
+        // If one after the other has been chosen elsewhere, none is left that the last task could pass on to.
+        let chosen = waiters.queue.choose_noting(|context| {
+            if self.chained {
+                self.last_task.store(context.identity(), Ordering::Relaxed);
+            }
+        });
+        let (entry, is_asleep) = chosen?;
+        waiters.on_its_way = self.chained && !entry.context.is_task();
+        Some(Sleeper {
+            context: entry.context,
+            is_asleep,
+        })
     }
 
     #[cold]
     #[inline(never)]
     fn wake_one(&self) {
         let mut sleepers = Vec::new();
-        let chosen = self.change(|waiters| {
+        let chosen = self.lessen(|waiters| {
             waiters.queue.tell_watchers(&mut sleepers);
             self.choose(waiters)
         });
@@ -678,7 +718,7 @@ impl WaitList {
         // SYNC pending
         if self.pending.load(Ordering::SeqCst) != 0 {
             let mut sleepers = Vec::new();
-            self.change(|waiters| waiters.queue.tell_all(&mut sleepers));
+            self.lessen(|waiters| waiters.queue.tell_all(&mut sleepers));
             drop(sleepers);
         }
     }

@@ -2,6 +2,8 @@
 
 use core::cell::{Cell, RefCell};
 use core::sync::atomic::{AtomicBool, Ordering};
+use std::sync::Arc;
+use std::task::Wake;
 use std::time::Duration;
 
 use super::*;
@@ -166,6 +168,51 @@ fn the_first_to_wait_is_chosen_first_and_woken_only_if_it_sleeps() {
         assert!(sleeper.is_none());
         assert_eq!(awake.outcome(), Some(Outcome::Selected(SECOND)));
     });
+}
+
+/// The last share of a task's context may be the list's: when the task was awake as it was chosen, and has gone since. What is dropped with it is
+/// user code, which may use the same list.
+#[test]
+fn what_a_chosen_task_leaves_behind_is_dropped_when_the_lists_lock_is_free() {
+    struct Left {
+        list: Arc<WaitList>,
+        found_free: Arc<AtomicBool>,
+    }
+
+    impl Drop for Left {
+        fn drop(&mut self) {
+            let is_free = self.list.queue.try_lock().is_some();
+            self.found_free.store(is_free, Ordering::Relaxed);
+        }
+    }
+
+    impl Wake for Left {
+        fn wake(self: Arc<Self>) {
+            panic!("it is awake");
+        }
+    }
+
+    let tells: [fn(&WaitList); 3] = [
+        WaitList::notify_one,
+        |list| list.notify_many(2),
+        WaitList::notify_all,
+    ];
+    for enter in [WaitList::register, WaitList::watch] {
+        for tell in tells {
+            let (list, found_free) = (Arc::new(WaitList::new()), Arc::default());
+            let left = Left {
+                list: Arc::clone(&list),
+                found_free: Arc::clone(&found_free),
+            };
+            let context = Context::for_task(&Waker::from(Arc::new(left)));
+            // As while it is polled.
+            context.reset();
+            enter(&list, FIRST, &context);
+            drop(context);
+            tell(&list);
+            assert!(list.is_empty() && found_free.load(Ordering::Relaxed));
+        }
+    }
 }
 
 #[test]
