@@ -73,11 +73,14 @@ impl Core {
 
     /// How many messages are not confirmed by the other side.
     pub(crate) fn unconfirmed(&self) -> u64 {
+        self.lock().sum_of_unconfirmed()
+    }
+
+    /// How many messages to the root come behind the last of which a question was answered, of a link that keeps them, and how many are not confirmed.
+    pub(crate) fn in_hand(&self) -> (u64, u64) {
         let mut state = self.lock();
-        state.count_unsent();
-        let kept = state.log.as_ref().map_or(0, RootLog::len);
-        let sent = state.unconfirmed.values().map(|sent| sent.count);
-        sent.sum::<u64>() + kept as u64
+        let behind_answers = state.log.as_ref().map_or(0, RootLog::behind_answers);
+        (behind_answers, state.sum_of_unconfirmed())
     }
 }
 
@@ -100,6 +103,13 @@ impl State {
         } else if actor == ROOT && self.longest_there.is_none() {
             self.early_questions += 1;
         }
+    }
+
+    fn sum_of_unconfirmed(&mut self) -> u64 {
+        self.count_unsent();
+        let kept = self.log.as_ref().map_or(0, RootLog::len);
+        let sent = self.unconfirmed.values().map(|sent| sent.count);
+        sent.sum::<u64>() + kept as u64
     }
 
     /// Counts what is not sent as unconfirmed: before a look at that.

@@ -267,7 +267,10 @@ impl Left {
 
     /// Those that the root was asked were begun: others go to the next process.
     fn begun_by_root(&mut self) {
-        let of_root = self.pending.iter().filter(|(_, it)| it.is_of_root);
+        let of_root = self
+            .pending
+            .iter()
+            .filter(|(_, it)| it.root_message.is_some());
         self.fates
             .extend(of_root.map(|(number, _)| (*number, Fate::Begun)));
     }

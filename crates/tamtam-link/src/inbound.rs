@@ -399,7 +399,7 @@ impl Inbound {
             Frame::Descriptors(number, count) => self.announced(number, count)?,
             Frame::Received(number) => core.received(number)?,
             Frame::Failed(reply, failure) => {
-                let pending = core.lock().pending.remove(&reply);
+                let pending = core.lock().end_pending(reply);
                 let pending = pending.ok_or_else(|| not_asked(reply))?;
                 // What is done with an answer is the user's.
                 let fail = || pending.reply.fail(failure.heard(pending.asked));
@@ -498,7 +498,7 @@ impl Inbound {
 
     /// The answer to a question of this side.
     fn answer(&mut self, reply: u64, mut body: Body<'_>) -> Result<(), LinkEnd> {
-        let pending = self.core.lock().pending.remove(&reply);
+        let pending = self.core.lock().end_pending(reply);
         let pending = pending.ok_or_else(|| not_asked(reply))?;
         let unread = unread(&mut body, self.arrived.take());
         in_hand::read(&self.core, unread, || {

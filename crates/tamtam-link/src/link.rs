@@ -250,6 +250,14 @@ impl Link {
         self.core.unconfirmed()
     }
 
+    /// What the root of a link that [keeps](LinkBuilder::keep_root) its messages has in hand: how many come behind the last of which a question was
+    /// answered, and how many are not [confirmed](Link::unconfirmed). A confirmation may be some time behind its answer.
+    #[doc(hidden)]
+    #[must_use]
+    pub fn in_hand(&self) -> (u64, u64) {
+        self.core.in_hand()
+    }
+
     /// The process at the other side has died, and another one takes its place: what its root was sent and has not begun goes there.
     /// Only of a link that [keeps](LinkBuilder::keep_root) it.
     ///

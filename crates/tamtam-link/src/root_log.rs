@@ -37,6 +37,10 @@ pub(crate) struct RootLog {
     bytes_written: usize,
     /// So many were confirmed by that.
     confirmed: u64,
+    /// So many are kept no more, of all processes. At 2^64 there was a thousand million a second for 500 years.
+    gone: u64,
+    /// Of a message before this place a question was answered by the process as it is now: those before were begun.
+    begun: u64,
     /// The root is to stop, whichever process has it.
     is_to_stop: bool,
     /// An actor has ended with which the root is linked: its name, and why.
@@ -81,6 +85,21 @@ impl RootLog {
 
     pub(crate) fn len(&self) -> usize {
         self.kept.len()
+    }
+
+    /// The place among all that were ever kept of the message that is pushed next.
+    pub(crate) fn next_place(&self) -> u64 {
+        self.gone + self.kept.len() as u64
+    }
+
+    /// A question in the message at this place was answered.
+    pub(crate) fn answered(&mut self, place: u64) {
+        self.begun = self.begun.max(place + 1);
+    }
+
+    /// How many messages come behind the last one of which a question was answered: as far as answers tell, those were not begun.
+    pub(crate) fn behind_answers(&self) -> u64 {
+        self.next_place() - self.begun.max(self.gone)
     }
 
     pub(crate) fn stop(&mut self) {
@@ -196,6 +215,7 @@ impl RootLog {
             return Err(self.written as u64);
         }
         self.confirmed += count;
+        self.gone += count;
         self.written -= count as usize;
         let mut lent = Vec::new();
         self.bytes_written -= self.kept.discard(count as usize, &mut lent);
@@ -214,6 +234,7 @@ impl RootLog {
         self.end_of_written = Place::default();
         self.bytes_written = self.kept.unfreed();
         self.confirmed = 0;
+        self.begun = self.gone;
         for word in [&mut self.finish, &mut self.release] {
             if *word == Word::Said {
                 *word = Word::Due;
@@ -240,6 +261,7 @@ impl RootLog {
             let message = self.kept.front().and_then(KeptFrame::message);
             over.begun = message.map(|message| message.payload.to_vec());
             self.kept.discard(1, &mut over._lent);
+            self.gone += 1;
         }
         over
     }
@@ -273,6 +295,40 @@ mod tests {
         log.end_with("other", &FarEnd::Panicked("other".to_owned()));
         log.begin_again();
         assert_eq!(log.ends_with(), Some(&("one".into(), first)));
+    }
+
+    #[test]
+    fn what_an_answer_came_to_counts_as_begun_until_another_process_begins_it() {
+        let mut log = RootLog::default();
+        let places: Vec<_> = (0..4)
+            .map(|_| {
+                let place = log.next_place();
+                push(&mut log, 1);
+                place
+            })
+            .collect();
+        assert_eq!(log.behind_answers(), 4);
+        log.write(&mut Vec::new(), &mut Vec::new());
+        log.answered(places[1]);
+        assert_eq!((log.behind_answers(), log.len()), (2, 4));
+        // An answer to what was begun before says nothing new.
+        log.answered(places[0]);
+        assert_eq!(log.behind_answers(), 2);
+        assert!(log.confirm(1).is_ok());
+        assert_eq!((log.behind_answers(), log.len()), (2, 3));
+        assert!(log.confirm(2).is_ok());
+        assert_eq!((log.behind_answers(), log.len()), (1, 1));
+        log.answered(places[3]);
+        assert_eq!((log.behind_answers(), log.len()), (0, 1));
+        // The process has died before it began that: the next one is to do so.
+        log.take_over(3, 3);
+        log.begin_again();
+        assert_eq!((log.behind_answers(), log.len()), (1, 1));
+        log.write(&mut Vec::new(), &mut Vec::new());
+        log.take_over(0, 1);
+        assert_eq!((log.behind_answers(), log.len()), (0, 0));
+        push(&mut log, 1);
+        assert_eq!((log.next_place(), log.behind_answers()), (5, 1));
     }
 
     #[test]

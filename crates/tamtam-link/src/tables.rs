@@ -295,6 +295,6 @@ pub(crate) type PendingReplies = HashMap<u64, Pending, BuildHasherDefault<Number
 pub(crate) struct Pending {
     pub(crate) reply: Arc<dyn PendingReply>,
     pub(crate) asked: ActorId,
-    /// It lies in a message to the root.
-    pub(crate) is_of_root: bool,
+    /// It lies in a message to the root: the place of that among all of those that a [log](crate::root_log::RootLog) has had, if there is one.
+    pub(crate) root_message: Option<u64>,
 }

@@ -26,12 +26,15 @@ impl Member {
 
     /// The least is the one that gets the next message: one that pauses after a death gets none while there is another one, whatever that has in hand,
     /// and of those that have as many in hand one that begins comes behind those that have begun.
-    fn weight(&self) -> (bool, u64, bool) {
+    ///
+    /// One that has answered has begun what it was asked. It says itself that it is done with that, but maybe some time later: where the system has taken
+    /// its processor in between. Another one that hangs at its message is not to be taken for as free.
+    fn weight(&self) -> (bool, (u64, u64), bool) {
         let presence = self.process.presence();
         let is_absent = presence == Presence::Absent;
         (
             is_absent,
-            self.link.unconfirmed(),
+            self.link.in_hand(),
             presence != Presence::Present,
         )
     }

@@ -12,7 +12,7 @@ use crate::descriptors::Lent;
 use crate::error::LinkEnd;
 use crate::frame::{Body, Frame, ROOT, Replies, most_of_body};
 use crate::in_hand::{self, Noted};
-use crate::root_log::attach;
+use crate::root_log::{RootLog, attach};
 use crate::seats::seat_of;
 use crate::tables::Pending;
 
@@ -83,13 +83,15 @@ impl Core {
             self.take_back(&exports);
             return Err(refused);
         }
+        let root_message = matches!(kind, BodyKind::Tell(ROOT, _))
+            .then(|| state.log.as_ref().map_or(0, RootLog::next_place));
         for (number, reply) in replies {
             // Before the answer can come.
             reply.sent();
             let pending = Pending {
                 reply,
                 asked: asked.id(),
-                is_of_root: matches!(kind, BodyKind::Tell(ROOT, _)),
+                root_message,
             };
             state.pending.insert(number, pending);
         }

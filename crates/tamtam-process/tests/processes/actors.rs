@@ -87,6 +87,8 @@ pub(crate) enum Count {
     /// Answers by what is nested so deep.
     Nest(usize, Reply<Nested>),
     Refuse(String, Reply<u64>),
+    /// Answers, and then waits in the handler for the answer of an actor of the parent.
+    AnswerAndAskBack(Reply<u32>, Address<Reply<u64>>),
 }
 
 /// As it is read, a value that may have one, which may have one, and so on. It is written as so many bytes that say so.
@@ -260,6 +262,10 @@ impl Actor for Counter {
             Count::FailAt(bytes) => std::panic::resume_unwind(Box::new("x".repeat(bytes))),
             Count::Nest(depth, reply) => reply.send(Nested(depth)),
             Count::AskBack(to, reply) => reply.send(to.ask(|reply| reply).unwrap()),
+            Count::AnswerAndAskBack(reply, parent) => {
+                reply.send(std::process::id());
+                parent.ask(|reply| reply).unwrap();
+            }
             Count::Bytes(bytes, reply) => reply.send(bytes),
             Count::PanicOn(name) => {
                 let thread = std::thread::Builder::new().name(name);

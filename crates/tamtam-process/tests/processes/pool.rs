@@ -17,6 +17,7 @@ use crate::{LONG, until};
 
 crate::tests! { "pool":
     those_that_are_busy_get_nothing_while_another_one_is_free
+    one_that_has_answered_counts_for_freer_than_one_that_hangs
     one_that_pauses_gets_nothing_while_another_one_is_there
     a_message_that_kills_one_of_a_pool_is_the_only_one_that_is_lost
     each_of_a_pool_has_the_limits_also_the_one_that_was_begun_again
@@ -98,6 +99,26 @@ fn those_that_are_busy_get_nothing_while_another_one_is_free() {
     }
     // None does two things at once, and none has begun anew.
     assert!(all.contains(&free));
+    for pid in all {
+        kill(pid);
+    }
+}
+
+/// That a message is done with may be heard some time after its answer: here as long as the test likes.
+fn one_that_has_answered_counts_for_freer_than_one_that_hangs() {
+    let pool = Process::pool(2).spawn::<Counter>(0).unwrap();
+    let all = pids(&pool, 2);
+    let actors = Pool::with_threads(1);
+    hang_one(&pool, &actors);
+    let (sender, asked) = mpsc::channel();
+    let parent = actors.spawn_fn(move |reply: Reply<u64>, _| sender.send(reply).unwrap());
+    let answered = pool
+        .ask(|reply| Count::AnswerAndAskBack(reply, parent.clone()))
+        .unwrap();
+    let goes_on = asked.recv().unwrap();
+    let next = pool.ask_async(Count::Pid);
+    goes_on.send(0);
+    assert_eq!(crate::memory::futures_block_on(next), Ok(answered));
     for pid in all {
         kill(pid);
     }
