@@ -5,7 +5,8 @@
 //! receiver crawl along one line, a message at a time; a receiver that stays away for a moment finds
 //! many messages then, and both run at full speed (as network drivers do with interrupts). So the rest
 //! between two looks grows while it brings messages in proportion, up to 3.2 µs, and shrinks as soon as
-//! it does not: where one message answers another it is never more than the shortest.
+//! it does not: where one message answers another it is never more than the shortest. And it is never longer
+//! than it takes to fill the channel: a sender that finds it full waits for the receiver.
 
 use std::sync::atomic::{AtomicBool, AtomicU32, AtomicUsize, Ordering::Relaxed};
 
@@ -15,6 +16,11 @@ use tamtam_wait::seam::ORIGIN;
 /// With half of it a stream of 16-byte messages through a bounded channel falls into either of two rhythms, of which one takes 1.5 times as
 /// long.
 const MOST_UNITS: u32 = 32;
+/// About so many small messages a sender brings in one unit. With half or double of it, a stream through a channel for 16 to 64 of them takes
+/// 1.1 to 1.6 times as long.
+const MESSAGES_A_UNIT: usize = 8;
+/// With so many bytes more a message takes a sender twice as long as a small one.
+const BYTES_AS_A_MESSAGE: usize = 256;
 
 /// Kept by the receivers beside their head. Guesses: relaxed, and not part of any protocol, so they are
 /// no business of the models either.
@@ -26,6 +32,8 @@ pub(crate) struct Pace {
     waited: AtomicUsize,
     /// The rest, in units of the shortest one, less one.
     more_units: AtomicU32,
+    /// The longest rest, in the same units.
+    most_units: u32,
     /// The most messages that were seen in the channel at once.
     high_water: AtomicUsize,
     /// As many had been received when a receiver last looked how many there are.
@@ -52,11 +60,19 @@ impl Pace {
             received: AtomicUsize::new(ORIGIN),
             waited: AtomicUsize::new(ORIGIN),
             more_units: AtomicU32::new(0),
+            most_units: MOST_UNITS,
             high_water: AtomicUsize::new(0),
             sampled: AtomicUsize::new(ORIGIN),
             interval,
             was_closed: AtomicBool::new(false),
         }
+    }
+
+    /// The pace of a channel in which so many messages of this type have room.
+    pub(crate) fn holding<T>(self, capacity: usize) -> Self {
+        let small_messages = capacity.saturating_mul(1 + size_of::<T>() / BYTES_AS_A_MESSAGE);
+        let most_units = (small_messages / MESSAGES_A_UNIT).clamp(1, MOST_UNITS as usize) as u32;
+        Pace { most_units, ..self }
     }
 
     /// Nothing more can be sent; what says so for certain was written before.
@@ -117,7 +133,7 @@ impl Pace {
         let run = received.wrapping_sub(self.waited.load(Relaxed));
         let units = self.more_units.load(Relaxed) + 1;
         let next = if run >= 2 * units as usize {
-            (2 * units).min(MOST_UNITS)
+            (2 * units).min(self.most_units)
         } else if run < units as usize {
             (units / 2).max(1)
         } else {
@@ -197,6 +213,27 @@ mod tests {
             pace.saw(seen);
             assert_eq!(pace.high_water(), most);
         }
+    }
+
+    #[test]
+    fn no_rest_is_longer_than_it_takes_to_fill_the_channel() {
+        for (capacity, most) in [
+            (0, 1),
+            (1, 1),
+            (8, 1),
+            (16, 2),
+            (64, 8),
+            (256, 32),
+            (usize::MAX, 32),
+        ] {
+            let pace = Pace::new(LONGEST_INTERVAL).holding::<u64>(capacity);
+            (0..10).for_each(|_| _ = rest_after(&pace, 1000));
+            assert_eq!(rest_after(&pace, 1000), most, "{capacity}");
+        }
+        // A large message takes longer.
+        let pace = Pace::new(LONGEST_INTERVAL).holding::<[u8; 1024]>(16);
+        (0..10).for_each(|_| _ = rest_after(&pace, 1000));
+        assert_eq!(rest_after(&pace, 1000), 10);
     }
 
     #[test]

@@ -101,11 +101,11 @@ impl<T> Receiver<T> {
                 current: 0,
                 kept: 1,
             }),
+            pace: Pace::new(interval_for(0)).holding::<T>(line.capacity),
             line,
             received_before: Cell::new(ORIGIN),
             began_turn: Cell::new(ORIGIN),
             waited: Cell::new(ORIGIN),
-            pace: Pace::new(interval_for(0)),
             wait: Wait::Adaptive,
         }
     }

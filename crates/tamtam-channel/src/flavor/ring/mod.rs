@@ -126,7 +126,7 @@ impl<T> Ring<T> {
             }),
             head: CacheAligned(RingHead {
                 position: AtomicUsize::new(first),
-                pace: Pace::new(interval_for(capacity)),
+                pace: Pace::new(interval_for(capacity)).holding::<T>(capacity),
             }),
             cells: cells.into_boxed_slice(),
             lap,
