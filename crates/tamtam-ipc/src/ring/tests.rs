@@ -262,8 +262,12 @@ fn a_receiver_begins_in_the_middle_of_a_run() {
 /// Batches and messages in turn, in rings of all sizes: in order, as many at once as there is room for, and none is lost, also where positions wrap.
 #[test]
 fn slots_are_claimed_together_as_far_as_there_are_any() {
-    let laps = if cfg!(miri) { 4 } else { 200 };
-    for slots in [1, 2, 3, 5, 8, 13, 64, 100] {
+    // Each step costs as many messages as there are slots.
+    let (laps, numbers): (_, &[_]) = match cfg!(miri) {
+        true => (4, &[1, 2, 3, 5, 8]),
+        false => (200, &[1, 2, 3, 5, 8, 13, 64, 100]),
+    };
+    for &slots in numbers {
         let lap = Track::new(slots).unwrap().lap;
         for first in [0, !(lap - 1), POSITIONS & !(lap - 1)] {
             let (words, cursor) = ring_at(slots, first.wrapping_sub(lap * 100));

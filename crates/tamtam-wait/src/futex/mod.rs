@@ -292,7 +292,7 @@ mod tests {
             // A turn for each of two threads, many times.
             let turn = Futex::new(0);
             let play = |mine: u32| {
-                for _ in 0..200 {
+                for _ in 0..if cfg!(miri) { 20 } else { 200 } {
                     while turn.load(Acquire) != mine {
                         let _ = wait(&turn, 1 - mine, None, scope);
                     }
