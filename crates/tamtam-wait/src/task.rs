@@ -542,6 +542,36 @@ mod tests {
     }
 
     #[test]
+    fn a_task_that_is_polled_by_another_waker_is_woken_by_that_one() {
+        use std::sync::Arc;
+        use std::sync::atomic::{AtomicUsize, Ordering};
+        use std::task::Wake;
+
+        #[derive(Default)]
+        struct Count(AtomicUsize);
+
+        impl Wake for Count {
+            fn wake(self: Arc<Self>) {
+                self.0.fetch_add(1, Ordering::Relaxed);
+            }
+        }
+
+        each(|things, deadline| {
+            let counts = [(); 2].map(|()| Arc::new(Count::default()));
+            let mut wait = TaskWait::new();
+            for count in &counts {
+                let waker = Waker::from(Arc::clone(count));
+                let polled = wait.poll(&things, &mut Token::default(), &waker, deadline);
+                assert_eq!(polled, Poll::Pending);
+            }
+            things.bring();
+            let woken = counts.map(|count| count.0.load(Ordering::Relaxed));
+            assert_eq!(woken, [0, 1]);
+            wait.cancel(&things);
+        });
+    }
+
+    #[test]
     fn one_that_makes_its_attempts_itself_is_told_whether_it_was_chosen_in_the_list() {
         each(|things, deadline| {
             let mut wait = TaskWait::new();
