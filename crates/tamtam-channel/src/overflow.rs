@@ -26,3 +26,13 @@ pub enum Overflow {
     /// The oldest message in the channel is dropped, and the new one takes its place.
     DropOldest,
 }
+
+impl Overflow {
+    /// Whether a message is dropped, and no sender waits.
+    pub(crate) fn drops(self) -> bool {
+        match self {
+            Overflow::Wait => false,
+            Overflow::DropNewest | Overflow::DropOldest => true,
+        }
+    }
+}

@@ -26,7 +26,7 @@
 //! | [`calls`] | `calls`: a server called for a document of JSON, in this process and in another |
 //! | [`pictures`] | `frames`: how old the frame is that a worker process made of a slider |
 //! | [`flood`] | `flood`: how late 1,000 actors are beside one that is flooded |
-//! | [`grid`] | `grid`: every load that users meet, each against the best other way
+//! | [`grid`] | `grid`: every load that users meet, each against the best other way |
 //! | [`rows`] | `rows`: a table encoded, sent and decoded, in every form |
 
 #![forbid(unsafe_code)]

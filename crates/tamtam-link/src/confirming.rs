@@ -9,7 +9,7 @@ use crate::core::{Core, State};
 use crate::error::LinkEnd;
 use crate::frame::{Frame, ROOT};
 use crate::root_log::RootLog;
-use crate::tables::{Unconfirmed, Unsent};
+use crate::tables::{Pending, Unconfirmed, Unsent};
 
 /// So many bytes are moved to make room before them.
 const MOST_MOVED: usize = 4 << 10;
@@ -103,6 +103,15 @@ impl State {
         } else if actor == ROOT && self.longest_there.is_none() {
             self.early_questions += 1;
         }
+    }
+
+    /// The question that this reply is for, which ends now; none if it was not asked.
+    pub(crate) fn end_pending(&mut self, reply: u64) -> Option<Pending> {
+        let pending = self.pending.remove(&reply)?;
+        if let (Some(place), Some(log)) = (pending.root_message, &mut self.log) {
+            log.answered(place);
+        }
+        Some(pending)
     }
 
     fn sum_of_unconfirmed(&mut self) -> u64 {

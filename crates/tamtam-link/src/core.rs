@@ -24,7 +24,7 @@ use crate::frame::{Frame, LEAST_FRAME, ROOT};
 use crate::links::Links;
 use crate::root_log::RootLog;
 use crate::seats::{self, Seats};
-use crate::tables::{Exports, Import, Pending, PendingReplies, Received, Unconfirmed, Unsent};
+use crate::tables::{Exports, Import, PendingReplies, Received, Unconfirmed, Unsent};
 use crate::untrusted::{Untrusted, told_end, told_failure};
 
 /// A thread keeps so many bytes for the next message.
@@ -689,15 +689,6 @@ impl State {
     /// What goes to an actor there, if it is the root and that is kept.
     fn log_of(&mut self, actor: u64) -> Option<&mut RootLog> {
         self.log.as_mut().filter(|_| actor == ROOT)
-    }
-
-    /// The question that this reply is for, which ends now; none if it was not asked.
-    pub(crate) fn end_pending(&mut self, reply: u64) -> Option<Pending> {
-        let pending = self.pending.remove(&reply)?;
-        if let (Some(place), Some(log)) = (pending.root_message, &mut self.log) {
-            log.answered(place);
-        }
-        Some(pending)
     }
 
     /// Appends a frame that is no message and no answer.

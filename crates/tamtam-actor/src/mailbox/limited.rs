@@ -288,7 +288,10 @@ impl<M: Send + 'static> Limited<M> {
 
     /// Whether a sender may find no room.
     fn refuses(&self) -> bool {
-        matches!(self.overflow, Overflow::Fail | Overflow::Wait)
+        match self.overflow {
+            Overflow::Fail | Overflow::Wait => true,
+            Overflow::DropNewest | Overflow::DropOldest => false,
+        }
     }
 
     /// Asks the user's code what is to be known of a message.
@@ -360,16 +363,17 @@ impl<M: Send + 'static> Limited<M> {
             return Settled::In(queue.append(letter));
         }
         match self.overflow {
-            Overflow::Fail | Overflow::Wait if place == RoomHeld::None => Settled::Full(letter),
-            Overflow::DropNewest if place == RoomHeld::None => {
-                match queue.messages.make_room(&letter, true) {
-                    Some(victim) => {
-                        queue.append(letter);
-                        Settled::Out(victim, Loss::DroppedNewest)
-                    }
-                    None => Settled::Back(letter, Loss::DroppedNewest),
-                }
+            Overflow::Fail | Overflow::Wait | Overflow::DropNewest if place != RoomHeld::None => {
+                Settled::In(queue.append(letter))
             }
+            Overflow::Fail | Overflow::Wait => Settled::Full(letter),
+            Overflow::DropNewest => match queue.messages.make_room(&letter, true) {
+                Some(victim) => {
+                    queue.append(letter);
+                    Settled::Out(victim, Loss::DroppedNewest)
+                }
+                None => Settled::Back(letter, Loss::DroppedNewest),
+            },
             Overflow::DropOldest if queue.messages.len() != 0 => {
                 match queue.messages.make_room(&letter, false) {
                     Some(victim) => {
@@ -379,8 +383,8 @@ impl<M: Send + 'static> Limited<M> {
                     None => Settled::Back(letter, Loss::DroppedOldest),
                 }
             }
-            // It has a place; or all places are kept for others, who then drop the oldest.
-            _ => Settled::In(queue.append(letter)),
+            // All places are kept for others, who then drop the oldest.
+            Overflow::DropOldest => Settled::In(queue.append(letter)),
         }
     }
 
@@ -518,15 +522,16 @@ impl<M: Send + 'static> LimitedMailbox<M> for Limited<M> {
 
     fn reserve(&self) -> Reserved {
         let mut queue = self.queue.lock();
-        let has_room = queue.has_room(self.limit);
-        match self.overflow {
-            Overflow::Fail | Overflow::Wait if !has_room => Reserved::Full,
-            Overflow::DropNewest if !has_room => Reserved::Dropped,
-            _ => {
-                queue.reserved += 1;
-                Reserved::Place
+        if !queue.has_room(self.limit) {
+            match self.overflow {
+                Overflow::Fail | Overflow::Wait => return Reserved::Full,
+                Overflow::DropNewest => return Reserved::Dropped,
+                // Who comes with it drops the oldest.
+                Overflow::DropOldest => {}
             }
         }
+        queue.reserved += 1;
+        Reserved::Place
     }
 
     fn reserve_above(&self, mute: Option<Mute>) -> Reserved {

@@ -425,3 +425,23 @@ impl<T> Source for News<'_, T> {
         self.queue.has_news(self.position)
     }
 }
+
+#[cfg(all(test, not(tamtam_loom)))]
+mod tests {
+    use super::super::*;
+
+    /// It would go on as well if it only looked again and again, and take a core for it.
+    #[test]
+    fn a_sender_that_waits_for_room_sleeps_until_there_is_some() {
+        let (sender, receiver) = bounded(1);
+        sender.send(1).unwrap();
+        std::thread::scope(|threads| {
+            threads.spawn(|| sender.send(2).unwrap());
+            while sender.queue.senders.is_empty() {
+                std::thread::yield_now();
+            }
+            assert_eq!(receiver.recv(), Ok(1));
+        });
+        assert_eq!(receiver.recv(), Ok(2));
+    }
+}

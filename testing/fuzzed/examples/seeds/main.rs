@@ -1,6 +1,6 @@
 //! Writes the seeds of the forms of rows into `corpus`, small tables in each form, those of packets of remoting, and requests to the gateway.
 //!
-//!     cargo run --manifest-path fuzz/Cargo.toml --example seeds
+//!     cargo run --package tamtam-fuzzed --all-features --example seeds
 
 mod gateway;
 

@@ -56,7 +56,7 @@ impl<T> Rendezvous<T> {
                 tasks: None,
                 closed: false,
                 uses: 0,
-                drops: overflow != Overflow::Wait,
+                drops: overflow.drops(),
             }),
             sender_habit: Habit::new(),
             receiver_habit: Habit::new(),

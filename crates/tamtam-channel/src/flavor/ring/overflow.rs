@@ -9,7 +9,7 @@ use crate::overflow::Overflow;
 impl<T> Ring<T> {
     /// Whether messages are dropped when there is no room.
     pub(crate) fn drops(&self) -> bool {
-        self.overflow != Overflow::Wait
+        self.overflow.drops()
     }
 
     /// How many messages were dropped, ever.
@@ -26,9 +26,13 @@ impl<T> Ring<T> {
     #[cold]
     #[inline(never)]
     pub(crate) fn send_to_full(&self, message: T) -> Result<Option<T>, T> {
-        if self.overflow == Overflow::DropNewest {
-            self.count_dropped();
-            return Ok(Some(message));
+        match self.overflow {
+            Overflow::DropNewest => {
+                self.count_dropped();
+                return Ok(Some(message));
+            }
+            Overflow::DropOldest => {}
+            Overflow::Wait => unreachable!("who may not wait asks whether the ring drops"),
         }
         let mut backoff = Backoff::new();
         loop {
