@@ -120,7 +120,7 @@ fn a_page_whose_messages_no_actor_takes_is_closed_in_the_end() {
         });
         let root = LinkRoot::new("stuck", move |_| stuck.clone());
         let limits = Limits {
-            time: Duration::from_millis(100),
+            time: Duration::from_secs(1),
             ..limits()
         };
         let server = Running::of(Gateway::new().link(root).limits(limits)).await;
