@@ -76,11 +76,16 @@ impl Core {
         self.lock().sum_of_unconfirmed()
     }
 
-    /// How many messages to the root come behind the last of which a question was answered, of a link that keeps them, and how many are not confirmed.
-    pub(crate) fn in_hand(&self) -> (u64, u64) {
+    /// How many messages are not known to be begun by the other side, and how many are not confirmed. They differ by those to the root up to the last of
+    /// which a question was answered, on a link that keeps them.
+    pub(crate) fn backlog(&self) -> (u64, u64) {
         let mut state = self.lock();
-        let behind_answers = state.log.as_ref().map_or(0, RootLog::behind_answers);
-        (behind_answers, state.sum_of_unconfirmed())
+        let unconfirmed = state.sum_of_unconfirmed();
+        let begun = |log: &RootLog| log.len() as u64 - log.behind_answers();
+        (
+            unconfirmed - state.log.as_ref().map_or(0, begun),
+            unconfirmed,
+        )
     }
 }
 

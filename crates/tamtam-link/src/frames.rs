@@ -158,6 +158,11 @@ impl<A> Frames<A> {
         self.len
     }
 
+    /// The number of the oldest frame, or of the next one if there is none: those before it are gone.
+    pub(crate) fn first(&self) -> u64 {
+        self.first
+    }
+
     pub(crate) fn is_empty(&self) -> bool {
         self.len == 0
     }

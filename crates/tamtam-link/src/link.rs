@@ -250,12 +250,12 @@ impl Link {
         self.core.unconfirmed()
     }
 
-    /// What the root of a link that [keeps](LinkBuilder::keep_root) its messages has in hand: how many come behind the last of which a question was
-    /// answered, and how many are not [confirmed](Link::unconfirmed). A confirmation may be some time behind its answer.
+    /// How many messages are not known to be begun by the other side, and how many are not [confirmed](Link::unconfirmed). A message to the root whose
+    /// question was answered was begun, on a link that [keeps](LinkBuilder::keep_root) them, and those before it: it may be some time until they are confirmed.
     #[doc(hidden)]
     #[must_use]
-    pub fn in_hand(&self) -> (u64, u64) {
-        self.core.in_hand()
+    pub fn backlog(&self) -> (u64, u64) {
+        self.core.backlog()
     }
 
     /// The process at the other side has died, and another one takes its place: what its root was sent and has not begun goes there.

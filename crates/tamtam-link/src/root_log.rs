@@ -37,10 +37,9 @@ pub(crate) struct RootLog {
     bytes_written: usize,
     /// So many were confirmed by that.
     confirmed: u64,
-    /// So many are kept no more, of all processes. At 2^64 there was a thousand million a second for 500 years.
-    gone: u64,
-    /// Of a message before this place a question was answered by the process as it is now: those before were begun.
-    begun: u64,
+    /// The process as it is now has begun all messages before this place, as far as its answers tell. Of another process none are, and this is the
+    /// place of the oldest message.
+    begun_until: u64,
     /// The root is to stop, whichever process has it.
     is_to_stop: bool,
     /// An actor has ended with which the root is linked: its name, and why.
@@ -89,17 +88,17 @@ impl RootLog {
 
     /// The place among all that were ever kept of the message that is pushed next.
     pub(crate) fn next_place(&self) -> u64 {
-        self.gone + self.kept.len() as u64
+        self.kept.first() + self.kept.len() as u64
     }
 
     /// A question in the message at this place was answered.
     pub(crate) fn answered(&mut self, place: u64) {
-        self.begun = self.begun.max(place + 1);
+        self.begun_until = self.begun_until.max(place + 1);
     }
 
     /// How many messages come behind the last one of which a question was answered: as far as answers tell, those were not begun.
     pub(crate) fn behind_answers(&self) -> u64 {
-        self.next_place() - self.begun.max(self.gone)
+        self.next_place() - self.begun_until.max(self.kept.first())
     }
 
     pub(crate) fn stop(&mut self) {
@@ -215,7 +214,6 @@ impl RootLog {
             return Err(self.written as u64);
         }
         self.confirmed += count;
-        self.gone += count;
         self.written -= count as usize;
         let mut lent = Vec::new();
         self.bytes_written -= self.kept.discard(count as usize, &mut lent);
@@ -234,7 +232,7 @@ impl RootLog {
         self.end_of_written = Place::default();
         self.bytes_written = self.kept.unfreed();
         self.confirmed = 0;
-        self.begun = self.gone;
+        self.begun_until = self.kept.first();
         for word in [&mut self.finish, &mut self.release] {
             if *word == Word::Said {
                 *word = Word::Due;
@@ -261,7 +259,6 @@ impl RootLog {
             let message = self.kept.front().and_then(KeptFrame::message);
             over.begun = message.map(|message| message.payload.to_vec());
             self.kept.discard(1, &mut over._lent);
-            self.gone += 1;
         }
         over
     }

@@ -295,6 +295,7 @@ pub(crate) type PendingReplies = HashMap<u64, Pending, BuildHasherDefault<Number
 pub(crate) struct Pending {
     pub(crate) reply: Arc<dyn PendingReply>,
     pub(crate) asked: ActorId,
-    /// It lies in a message to the root: the place of that among all of those that a [log](crate::root_log::RootLog) has had, if there is one.
+    /// It lies in a message to the root: the place of that in the [log](crate::root_log::RootLog), or zero on a link without one. None if it lies in
+    /// a message to another actor.
     pub(crate) root_message: Option<u64>,
 }

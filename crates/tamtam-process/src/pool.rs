@@ -27,20 +27,20 @@ impl Member {
     /// The least is the one that gets the next message: one that pauses after a death gets none while there is another one, whatever that has in hand,
     /// and of those that have as many in hand one that begins comes behind those that have begun.
     ///
-    /// One that has answered has begun what it was asked. It says itself that it is done with that, but maybe some time later: where the system has taken
-    /// its processor in between. Another one that hangs at its message is not to be taken for as free.
+    /// Of what one has in hand, a message whose question was answered counts only where others have as much besides: that the process is done with it is
+    /// heard some time later, where the system has taken its processor in between. One that hangs at a message has as much in hand, and stays behind it.
     fn weight(&self) -> (bool, (u64, u64), bool) {
         let presence = self.process.presence();
         let is_absent = presence == Presence::Absent;
         (
             is_absent,
-            self.link.in_hand(),
+            self.link.backlog(),
             presence != Presence::Present,
         )
     }
 }
 
-/// Gives each message to the process that has the fewest in hand, of those that are there.
+/// Gives each message to the process that has the fewest in hand, of those that are there: see [`Member::weight`].
 struct Shared {
     members: Mutex<Vec<Member>>,
     /// How many have not ended.

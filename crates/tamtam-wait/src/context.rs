@@ -186,7 +186,8 @@ impl Context {
             if Arc::strong_count(&self.0) != 1 {
                 return;
             }
-            // What those did that have given it up comes before: a locked instruction less than by `Arc::get_mut`, of which there may be weak references.
+            // What other threads did before they gave up their shares comes before what follows. `Arc::get_mut` would rule out weak references, too, by a
+            // locked instruction; there are none.
             fence(Ordering::Acquire);
             self.0.packet.store(ptr::null_mut(), Ordering::Relaxed);
             let waker = self.0.waker.with_mut(|place| {

@@ -115,7 +115,8 @@ pub struct Sleeper {
 }
 
 impl Sleeper {
-    /// Of an entry that is in the list no more; none if another decision was faster.
+    /// Of an entry that is in the list no more; none if another decision was faster. Then the waiter has its own share of the context until it has been to
+    /// the list, so that nothing is dropped here but a count.
     fn chosen(entry: Entry) -> Option<Self> {
         let is_asleep = entry.context.select(entry.operation)?;
         Some(Sleeper {
@@ -292,7 +293,7 @@ impl WaitQueue {
 pub struct WaitList {
     /// The entries in the queue, each worth [`ENTRY`], with [`NONE_TO_WAKE`] and [`WATCHED`]; written under the queue's lock.
     pending: AtomicU32,
-    /// In a chained list: the identity of the task that was chosen last, written before it can know of that. If another one takes itself for
+    /// In a chained list: the identity of the last thread or task that was to be chosen, written before it can know of that. If another one takes itself for
     /// it, it passes on once too often.
     last_task: AtomicU32,
     /// A task that waits alone. It came before those in the queue. In a chained list, too: what is woken here is on the way of none of them.
@@ -499,7 +500,7 @@ impl WaitList {
     /// As [`arrive`](WaitList::arrive), for a thread or a task: whether it is to pass on.
     pub fn arrive_as(&self, context: &Context) -> bool {
         if context.is_task() {
-            // Written before it was chosen, or later for another one.
+            // SYNC context: its own identity was written before it was chosen. Another one is that of a waiter that was to be chosen later.
             self.last_task.load(Ordering::Relaxed) == context.identity()
         } else {
             self.arrive();
@@ -551,7 +552,7 @@ impl WaitList {
 
     /// Changes who waits; from now on, in the order of all that is sequentially consistent, more may have to be woken.
     fn change<R>(&self, change: impl FnOnce(&mut Waiters) -> R) -> R {
-        // SYNC pending: and so is the look that follows a registration.
+        // SYNC pending: sequentially consistent, and so is the look that follows a registration.
         self.change_until(Ordering::SeqCst, change)
     }
 
@@ -572,7 +573,9 @@ impl WaitList {
         }
         self.pending.store(pending, seen);
         drop(queue);
-        seam::model_fence();
+        if seen == Ordering::SeqCst {
+            seam::model_fence();
+        }
         result
     }
 
@@ -627,12 +630,13 @@ impl WaitList {
     #[cold]
     #[inline(never)]
     fn wake_many(&self, count: usize) {
-        let mut sleepers = Vec::new();
+        let (mut watchers, mut chosen) = (Vec::new(), Vec::new());
         self.lessen(|waiters| {
-            waiters.queue.tell_watchers(&mut sleepers);
-            sleepers.extend(core::iter::from_fn(|| self.choose(waiters)).take(count));
+            waiters.queue.tell_watchers(&mut watchers);
+            chosen.extend(core::iter::from_fn(|| self.choose(waiters)).take(count));
         });
-        drop(sleepers);
+        drop(chosen);
+        drop(watchers);
     }
 
     #[cold]
@@ -685,7 +689,8 @@ impl WaitList {
         if waiters.on_its_way {
             return None;
         }
-        // If one after the other has been chosen elsewhere, none is left that the last task could pass on to.
+        // A waiter that is noted and then not chosen was decided elsewhere, and is out of the queue: none of a list has a packet. If all were, the queue is empty,
+        // and the last task has no one to pass on to; a waiter that registers later looks itself.
         let chosen = waiters.queue.choose_noting(|context| {
             if self.chained {
                 self.last_task.store(context.identity(), Ordering::Relaxed);

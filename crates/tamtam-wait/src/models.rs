@@ -407,6 +407,32 @@ fn loom_a_task_and_a_thread_are_woken_by_one_batch() {
     });
 }
 
+/// Two places that are told of by one word: the task that is chosen passes on to the other, also if it is polled before it is woken. In the list: who is woken
+/// in the place for one is on the way of none of them.
+#[test]
+fn loom_a_task_of_a_chained_list_passes_on_as_soon_as_it_is_chosen() {
+    model(|| {
+        let pile = Pile::with(WaitList::chained());
+        let taking = Taking {
+            pile: Arc::clone(&pile),
+            alone: false,
+        };
+        let tasks = [Task::new(), Task::new()];
+        let mut waits = [TaskWait::new(), TaskWait::new()];
+        for (task, wait) in tasks.iter().zip(&mut waits) {
+            assert!(poll(wait, &taking, task.waker()).is_pending());
+        }
+        let putter = thread::spawn(move || {
+            pile.items.fetch_add(2, Ordering::SeqCst);
+            pile.list.notify_one();
+        });
+        for (task, wait) in tasks.iter().zip(&mut waits) {
+            task.run(|waker| poll(wait, &taking, waker));
+        }
+        putter.join().unwrap();
+    });
+}
+
 /// A task that gives up while a batch chooses it: the others of the batch are none the worse, and what was meant for
 /// the task is there for the next to come.
 #[test]

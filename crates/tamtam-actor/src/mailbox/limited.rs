@@ -460,7 +460,10 @@ impl<M: Send + 'static> LimitedMailbox<M> for Limited<M> {
     }
 
     fn waits(&self) -> bool {
-        self.overflow == Overflow::Wait
+        match self.overflow {
+            Overflow::Wait => true,
+            Overflow::Fail | Overflow::DropNewest | Overflow::DropOldest => false,
+        }
     }
 
     #[cfg(feature = "serde")]

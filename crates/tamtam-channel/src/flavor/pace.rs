@@ -6,7 +6,7 @@
 //! many messages then, and both run at full speed (as network drivers do with interrupts). So the rest
 //! between two looks grows while it brings messages in proportion, up to 3.2 µs, and shrinks as soon as
 //! it does not: where one message answers another it is never more than the shortest. And it is never longer
-//! than it takes to fill the channel: a sender that finds it full waits for the receiver.
+//! than it takes to fill the channel, or the shortest: a sender that finds it full waits for the receiver.
 
 use std::sync::atomic::{AtomicBool, AtomicU32, AtomicUsize, Ordering::Relaxed};
 
@@ -216,7 +216,7 @@ mod tests {
     }
 
     #[test]
-    fn no_rest_is_longer_than_it_takes_to_fill_the_channel() {
+    fn no_rest_but_the_shortest_is_longer_than_it_takes_to_fill_the_channel() {
         for (capacity, most) in [
             (0, 1),
             (1, 1),

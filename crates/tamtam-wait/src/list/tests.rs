@@ -177,6 +177,7 @@ fn what_a_chosen_task_leaves_behind_is_dropped_when_the_lists_lock_is_free() {
     struct Left {
         list: Arc<WaitList>,
         found_free: Arc<AtomicBool>,
+        woken: Arc<AtomicBool>,
     }
 
     impl Drop for Left {
@@ -188,7 +189,7 @@ fn what_a_chosen_task_leaves_behind_is_dropped_when_the_lists_lock_is_free() {
 
     impl Wake for Left {
         fn wake(self: Arc<Self>) {
-            panic!("it is awake");
+            self.woken.store(true, Ordering::Relaxed);
         }
     }
 
@@ -199,10 +200,12 @@ fn what_a_chosen_task_leaves_behind_is_dropped_when_the_lists_lock_is_free() {
     ];
     for enter in [WaitList::register, WaitList::watch] {
         for tell in tells {
-            let (list, found_free) = (Arc::new(WaitList::new()), Arc::default());
+            let list = Arc::new(WaitList::new());
+            let [found_free, woken] = [(); 2].map(|()| Arc::new(AtomicBool::new(false)));
             let left = Left {
                 list: Arc::clone(&list),
                 found_free: Arc::clone(&found_free),
+                woken: Arc::clone(&woken),
             };
             let context = Context::for_task(&Waker::from(Arc::new(left)));
             // As while it is polled.
@@ -211,6 +214,7 @@ fn what_a_chosen_task_leaves_behind_is_dropped_when_the_lists_lock_is_free() {
             drop(context);
             tell(&list);
             assert!(list.is_empty() && found_free.load(Ordering::Relaxed));
+            assert!(!woken.load(Ordering::Relaxed), "it is awake");
         }
     }
 }
