@@ -272,8 +272,8 @@ impl Context {
     }
 
     /// Tells this wait from others of the same time; hardly ever do two have the same.
-    pub(crate) fn identity(&self) -> u32 {
-        (core::ptr::from_ref::<Choice>(&self.0).addr() >> 4) as u32
+    pub(crate) fn identity(&self) -> u16 {
+        (core::ptr::from_ref::<Choice>(&self.0).addr() >> 4) as u16
     }
 
     /// Whether both are the same wait.

@@ -7,7 +7,7 @@ use std::time::Instant;
 
 use crate::backoff::Backoff;
 use crate::lone::{Lone, Ticket};
-use crate::seam::atomic::{AtomicU32, Ordering};
+use crate::seam::atomic::{AtomicU16, AtomicU32, Ordering};
 use crate::seam::{self, Mutex};
 use crate::{Attention, Context, Habit, Operation, Outcome, Patience, Wait};
 
@@ -295,7 +295,7 @@ pub struct WaitList {
     pending: AtomicU32,
     /// In a chained list: the identity of the last thread or task that was to be chosen, written before it can know of that. If another one takes itself for
     /// it, it passes on once too often.
-    last_task: AtomicU32,
+    last_task: AtomicU16,
     /// A task that waits alone. It came before those in the queue. In a chained list, too: what is woken here is on the way of none of them.
     pub(crate) lone: Lone,
     habit: Habit,
@@ -350,7 +350,7 @@ impl WaitList {
     pub fn new() -> Self {
         Self {
             pending: AtomicU32::new(0),
-            last_task: AtomicU32::new(0),
+            last_task: AtomicU16::new(0),
             lone: Lone::new(),
             habit: Habit::new(),
             chained: false,
