@@ -83,6 +83,37 @@ pub(crate) mod uncloneable {
     }
 }
 
+/// Wakers of tests that count how often they were woken.
+#[cfg(all(test, not(tamtam_loom)))]
+pub(crate) mod counted {
+    use core::task::Waker;
+    use std::sync::Arc;
+    use std::sync::atomic::{AtomicUsize, Ordering};
+    use std::task::Wake;
+
+    #[derive(Default)]
+    pub(crate) struct Count(AtomicUsize);
+
+    impl Wake for Count {
+        fn wake(self: Arc<Self>) {
+            self.0.fetch_add(1, Ordering::SeqCst);
+        }
+    }
+
+    impl Count {
+        pub(crate) fn wakes(&self) -> usize {
+            self.0.load(Ordering::SeqCst)
+        }
+    }
+
+    /// A waker, and its count.
+    pub(crate) fn waker() -> (Arc<Count>, Waker) {
+        let count = Arc::new(Count::default());
+        let waker = Waker::from(Arc::clone(&count));
+        (count, waker)
+    }
+}
+
 #[cfg(all(test, not(tamtam_loom)))]
 mod tests {
     use super::*;

@@ -450,25 +450,7 @@ impl fmt::Debug for Context {
 #[cfg(all(test, not(tamtam_loom)))]
 mod tests {
     use super::*;
-    use crate::contain::uncloneable;
-    use std::sync::atomic::AtomicUsize;
-    use std::sync::atomic::Ordering::SeqCst;
-    use std::task::Wake;
-
-    #[derive(Default)]
-    struct Count(AtomicUsize);
-
-    impl Wake for Count {
-        fn wake(self: std::sync::Arc<Self>) {
-            self.0.fetch_add(1, SeqCst);
-        }
-    }
-
-    /// Counts how often a task was woken.
-    fn counting() -> (std::sync::Arc<Count>, Waker) {
-        let count = std::sync::Arc::new(Count::default());
-        (count.clone(), Waker::from(count))
-    }
+    use crate::contain::{counted, uncloneable};
 
     const SECOND: Operation = Operation::new(1);
 
@@ -503,13 +485,13 @@ mod tests {
 
     #[test]
     fn a_task_counts_as_asleep_and_is_woken_once() {
-        let (count, waker) = counting();
+        let (count, waker) = counted::waker();
         let context = Context::for_task(&waker);
         assert!(context.is_task());
         assert_eq!(context.select(SECOND), Some(true));
-        assert_eq!(count.0.load(SeqCst), 0);
+        assert_eq!(count.wakes(), 0);
         context.wake();
-        assert_eq!(count.0.load(SeqCst), 1);
+        assert_eq!(count.wakes(), 1);
         // Nothing of the waker is left.
         drop(waker);
         assert_eq!(std::sync::Arc::strong_count(&count), 1);
@@ -518,24 +500,24 @@ mod tests {
 
     #[test]
     fn an_expired_wait_wakes_its_task_unless_it_was_decided_before() {
-        let (count, waker) = counting();
+        let (count, waker) = counted::waker();
         let context = Context::for_task(&waker);
         context.expire();
         assert_eq!(context.outcome(), Some(Outcome::Aborted));
-        assert_eq!(count.0.load(SeqCst), 1);
+        assert_eq!(count.wakes(), 1);
         context.expire();
-        assert_eq!(count.0.load(SeqCst), 1);
+        assert_eq!(count.wakes(), 1);
 
         let context = Context::for_task(&waker);
         assert_eq!(context.disconnect(), Some(true));
         context.expire();
         assert_eq!(context.outcome(), Some(Outcome::Disconnected));
-        assert_eq!(count.0.load(SeqCst), 1);
+        assert_eq!(count.wakes(), 1);
     }
 
     #[test]
     fn the_waker_of_the_last_poll_is_called() {
-        let ((old, old_waker), (new, new_waker)) = (counting(), counting());
+        let ((old, old_waker), (new, new_waker)) = (counted::waker(), counted::waker());
         let context = Context::for_task(&old_waker);
         assert_eq!(context.renew(&old_waker), None);
         assert_eq!(context.renew(&new_waker), None);
@@ -544,13 +526,13 @@ mod tests {
         assert_eq!(std::sync::Arc::strong_count(&old), 1);
         assert_eq!(context.select(SECOND), Some(true));
         context.wake();
-        assert_eq!((old.0.load(SeqCst), new.0.load(SeqCst)), (0, 1));
+        assert_eq!((old.wakes(), new.wakes()), (0, 1));
         assert_eq!(context.renew(&new_waker), Some(Outcome::Selected(SECOND)));
     }
 
     #[test]
     fn a_context_of_a_task_is_used_again_and_keeps_nothing_of_it() {
-        let (count, waker) = counting();
+        let (count, waker) = counted::waker();
         let context = Context::for_task(&waker);
         let shared = context.clone();
         let identity = context.identity();
@@ -567,7 +549,7 @@ mod tests {
         let again = Context::for_task(Waker::noop());
         assert_eq!(again.identity(), identity);
         assert_eq!(again.outcome(), None);
-        assert!(again.0.packet.load(SeqCst).is_null());
+        assert!(again.0.packet.load(Ordering::SeqCst).is_null());
     }
 
     #[test]
@@ -583,13 +565,13 @@ mod tests {
 
     #[test]
     fn a_task_whose_new_waker_cannot_be_cloned_is_woken_by_the_old_one() {
-        let (count, waker) = counting();
+        let (count, waker) = counted::waker();
         let context = Context::for_task(&waker);
         assert!(uncloneable::panics(|other| context.renew(other)));
         assert_eq!(context.outcome(), None);
         assert_eq!(context.select(SECOND), Some(true));
         context.wake();
-        assert_eq!(count.0.load(SeqCst), 1);
+        assert_eq!(count.wakes(), 1);
         assert!(uncloneable::panics(Context::for_task));
     }
 

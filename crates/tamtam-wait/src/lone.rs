@@ -222,7 +222,7 @@ impl Lone {
 #[cfg(all(test, not(tamtam_loom)))]
 mod tests {
     use super::*;
-    use crate::contain::uncloneable;
+    use crate::contain::{counted, uncloneable};
 
     /// A ticket is of one listing: who was chosen with it does not take another task's listing, nor its own
     /// next one, for it. Also where the count of listings wraps.
@@ -295,31 +295,19 @@ mod tests {
     #[test]
     fn a_waker_is_cloned_once_for_many_listings_of_a_task() {
         use std::sync::Arc;
-        use std::sync::atomic::AtomicUsize;
-        use std::task::Wake;
 
-        #[derive(Default)]
-        struct Count(AtomicUsize);
-
-        impl Wake for Count {
-            fn wake(self: Arc<Self>) {
-                self.0.fetch_add(1, Ordering::Relaxed);
-            }
-        }
-
-        let count = Arc::new(Count::default());
-        let waker = Waker::from(Arc::clone(&count));
+        let (count, waker) = counted::waker();
         let lone = Lone::new();
         for wakes in 1..=3 {
             assert!(lone.list(&waker).is_some() && lone.notify());
-            assert_eq!(count.0.load(Ordering::Relaxed), wakes);
+            assert_eq!(count.wakes(), wakes);
             assert_eq!(Arc::strong_count(&count), 3);
         }
         let ticket = lone.list(Waker::noop()).expect("the place is free");
         assert_eq!(Arc::strong_count(&count), 2);
         assert!(lone.renew(ticket, &waker) && lone.cancel(ticket));
         assert_eq!(Arc::strong_count(&count), 2);
-        assert_eq!(count.0.load(Ordering::Relaxed), 3);
+        assert_eq!(count.wakes(), 3);
     }
 }
 

@@ -400,6 +400,7 @@ mod tests {
 
     use super::*;
     use crate::WaitList;
+    use crate::contain::counted;
 
     /// More attempts than a wait in these tests makes in one poll; one that never comes to rest makes them all.
     const ATTEMPTS_OF_A_POLL: usize = 100;
@@ -543,29 +544,15 @@ mod tests {
 
     #[test]
     fn a_task_that_is_polled_by_another_waker_is_woken_by_that_one() {
-        use std::sync::Arc;
-        use std::sync::atomic::{AtomicUsize, Ordering};
-        use std::task::Wake;
-
-        #[derive(Default)]
-        struct Count(AtomicUsize);
-
-        impl Wake for Count {
-            fn wake(self: Arc<Self>) {
-                self.0.fetch_add(1, Ordering::Relaxed);
-            }
-        }
-
         each(|things, deadline| {
-            let counts = [(); 2].map(|()| Arc::new(Count::default()));
+            let tasks = [(); 2].map(|()| counted::waker());
             let mut wait = TaskWait::new();
-            for count in &counts {
-                let waker = Waker::from(Arc::clone(count));
-                let polled = wait.poll(&things, &mut Token::default(), &waker, deadline);
+            for (_, waker) in &tasks {
+                let polled = wait.poll(&things, &mut Token::default(), waker, deadline);
                 assert_eq!(polled, Poll::Pending);
             }
             things.bring();
-            let woken = counts.map(|count| count.0.load(Ordering::Relaxed));
+            let woken = tasks.map(|(count, _)| count.wakes());
             assert_eq!(woken, [0, 1]);
             wait.cancel(&things);
         });

@@ -169,39 +169,16 @@ impl First {
 #[cfg(all(test, not(tamtam_loom)))]
 mod tests {
     use std::sync::Arc;
-    use std::sync::atomic::AtomicUsize;
-    use std::task::Wake;
 
     use super::*;
-    use crate::contain::uncloneable;
-
-    #[derive(Default)]
-    struct Count(AtomicUsize);
-
-    impl Wake for Count {
-        fn wake(self: Arc<Self>) {
-            self.0.fetch_add(1, Ordering::Relaxed);
-        }
-    }
-
-    impl Count {
-        fn task() -> (Arc<Count>, Waker) {
-            let count = Arc::new(Count::default());
-            let waker = Waker::from(Arc::clone(&count));
-            (count, waker)
-        }
-
-        fn wakes(&self) -> usize {
-            self.0.load(Ordering::Relaxed)
-        }
-    }
+    use crate::contain::{counted, uncloneable};
 
     // Miri may give the functions of a waker several addresses: a clone is then another waker, and is woken beside the first.
     #[cfg_attr(miri, ignore)]
     #[test]
     fn a_wake_makes_one_poll_due_and_wakes_the_task_that_has_polled() {
         let woken = Woken::new(false);
-        let (count, task) = Count::task();
+        let (count, task) = counted::waker();
         // No task is known yet; the wake is not lost.
         woken.wake();
         assert!(woken.is_due(&task) && !woken.is_due(&task));
@@ -222,7 +199,7 @@ mod tests {
     #[test]
     fn a_task_that_goes_on_with_it_is_woken_and_the_one_between_is_not() {
         let woken = Woken::new(false);
-        let [first, second, third] = [(); 3].map(|()| Count::task());
+        let [first, second, third] = [(); 3].map(|()| counted::waker());
         for (_, task) in [&first, &second, &third] {
             assert!(!woken.is_due(task));
         }
@@ -238,7 +215,7 @@ mod tests {
     fn a_waker_that_cannot_be_cloned_leaves_the_place_to_the_next_one() {
         let woken = Woken::new(true);
         assert!(uncloneable::panics(|task| woken.is_due(task)));
-        let (count, task) = Count::task();
+        let (count, task) = counted::waker();
         assert!(woken.is_due(&task));
         woken.wake();
         assert_eq!(count.wakes(), 1);
