@@ -80,7 +80,7 @@ impl<A> Frames<A> {
 
     fn put_beside(&mut self, beside: Option<A>) {
         if let Some(beside) = beside {
-            let number = self.first + self.len as u64;
+            let number = self.end();
             self.beside.push_back((number, beside));
         }
     }
@@ -161,6 +161,11 @@ impl<A> Frames<A> {
     /// The number of the oldest frame, or of the next one if there is none: those before it are gone.
     pub(crate) fn first(&self) -> u64 {
         self.first
+    }
+
+    /// The number of the frame that is appended next.
+    pub(crate) fn end(&self) -> u64 {
+        self.first + self.len as u64
     }
 
     pub(crate) fn is_empty(&self) -> bool {
@@ -257,7 +262,7 @@ impl<A> Frames<A> {
     /// Moves all frames of another one behind these.
     pub(crate) fn append(&mut self, other: &mut Self) {
         other.find_start();
-        let (end, first) = (self.first + self.len as u64, other.first);
+        let (end, first) = (self.end(), other.first);
         let beside = other.beside.drain(..);
         let moved = beside.map(|(number, beside)| (end + (number - first), beside));
         self.beside.extend(moved);

@@ -88,7 +88,7 @@ impl RootLog {
 
     /// The place among all that were ever kept of the message that is pushed next.
     pub(crate) fn next_place(&self) -> u64 {
-        self.kept.first() + self.kept.len() as u64
+        self.kept.end()
     }
 
     /// A question in the message at this place was answered.
