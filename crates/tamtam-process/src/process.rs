@@ -100,8 +100,8 @@ impl Process {
         }
     }
 
-    /// Says more about an actor in so many processes, which share its work: each message goes to the one that has the fewest in hand. One whose question was
-    /// answered counts only between processes that have as many besides.
+    /// Says more about an actor in so many processes, which share its work: each message goes to the one that has the fewest in hand. A message whose question
+    /// was answered counts only between processes that have as many others.
     pub fn pool(processes: usize) -> ProcessPool {
         ProcessPool {
             processes: processes.max(1),
