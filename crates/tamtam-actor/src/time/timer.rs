@@ -83,8 +83,9 @@ impl Timer {
     /// never will; or, if it repeats, it never will again.
     ///
     /// Called from the actor that it belongs to, this leaves no doubt: nothing of it happens after the return, also
-    /// if it has been due already. From another thread it may be happening right now; if it happens once, the
-    /// answer is then `false`.
+    /// if it has been due already. From another thread it may be happening right now: if it happens once, the
+    /// answer is then `false`; if it repeats, this is its last time, which may end after the return, and what it
+    /// keeps is dropped then.
     ///
     /// A message that was sent by [`Address::tell_after`](crate::Address::tell_after) and its like cannot be cancelled
     /// any more once it is in the mailbox.

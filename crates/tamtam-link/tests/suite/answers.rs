@@ -219,13 +219,17 @@ fn a_timer_tells_a_far_actor_again_and_again() {
         let far = here.root::<u64>();
         for every in [Every::rate, Every::delay] {
             let mut number = 0;
+            let (kept, dropped) = mpsc::channel::<()>();
             let timer = far.tell_every(every(Duration::from_millis(1)), move || {
+                let _ = &kept;
                 number += 1;
                 number
             });
             let numbers: Vec<_> = received.iter().take(5).collect();
             assert_eq!(numbers, [1, 2, 3, 4, 5]);
             assert!(timer.cancel());
+            // A message that is being made right now is sent before the function goes.
+            assert_eq!(dropped.recv(), Err(mpsc::RecvError));
             // What was on its way arrives; behind it comes nothing of the timer.
             far.tell(0).unwrap();
             let rest: Vec<_> = received.iter().take_while(|number| *number != 0).collect();
