@@ -6,7 +6,7 @@ use tamtam_rows::{Column, Field, Kind, Rows, Schema};
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::TcpStream;
 
-use crate::world::{Running, kit, run, tiles};
+use crate::world::{Running, kit, look_again, run, tiles};
 
 /// The report, once it tells of this method.
 async fn told(server: &Running, method: &str) -> Json {
@@ -16,7 +16,7 @@ async fn told(server: &Running, method: &str) -> Json {
         if let Some(found) = methods.find(|told| told["method"] == method) {
             return found.clone();
         }
-        tokio::task::yield_now().await;
+        look_again().await;
     }
 }
 
@@ -186,7 +186,7 @@ fn how_fast_a_link_is_tells_a_client_that_reads_slowly() {
                 if samples.sum::<u64>() == looks {
                     break links;
                 }
-                tokio::task::yield_now().await;
+                look_again().await;
             };
             if let Some(seen) = links
                 .iter()

@@ -51,10 +51,14 @@ impl Client {
         answered.into_body()
     }
 
-    /// Sends pings one after the other, until the connection ends.
+    /// Sends pings, some hundred a second, until the connection ends.
     pub(crate) fn ping(&mut self) -> JoinHandle<()> {
         let mut pings = self.pings.take().unwrap();
-        tokio::spawn(async move { while pings.ping(Ping::opaque()).await.is_ok() {} })
+        tokio::spawn(async move {
+            while pings.ping(Ping::opaque()).await.is_ok() {
+                tokio::time::sleep(Duration::from_millis(5)).await;
+            }
+        })
     }
 }
 

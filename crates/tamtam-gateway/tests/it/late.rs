@@ -18,7 +18,7 @@ use tokio::time::timeout;
 
 use crate::amf;
 use crate::push::figure;
-use crate::world::{LIMIT, Running, kit, request, run, tiles};
+use crate::world::{LIMIT, Running, kit, look_again, request, run, tiles};
 
 /// So long a test waits for what comes after a fraction of a second.
 const SOON: Duration = Duration::from_secs(30);
@@ -182,7 +182,7 @@ fn a_source_that_has_sent_nothing_is_told_that_its_client_has_gone() {
             sources.one_is_told().await;
             // Its place is given back behind that.
             while figure(&server, "tamtam_gateway_requests_at_work").await > 0 {
-                tokio::task::yield_now().await;
+                look_again().await;
             }
         }
     });

@@ -8,7 +8,7 @@ use tamtam_gateway::{CachedRows, Fault, Gateway, Method, RowStream, Service};
 use tamtam_rows::encoding::{self, JsonReader};
 use tamtam_rows::{CompressionKind, Limits, Rows, decompress};
 
-use crate::world::{Running, kit, request, run, tiles};
+use crate::world::{Running, kit, look_again, request, run, tiles};
 
 const LIST: &str = "/rest/Tiles/list?set=palette";
 
@@ -561,7 +561,7 @@ fn a_client_that_does_not_read_stops_the_source_and_one_that_leaves_ends_it() {
             .text()
             .contains("requests_at_work 0\n")
         {
-            tokio::task::yield_now().await;
+            look_again().await;
         }
         let taken = taken.load(Ordering::SeqCst);
         assert!(

@@ -13,7 +13,7 @@ use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::TcpStream;
 use tokio::sync::Notify;
 
-use crate::world::{Running, kit, request, run, send_over, tiles};
+use crate::world::{Running, kit, look_again, request, run, send_over, tiles};
 
 #[test]
 fn both_versions_of_http_are_spoken_at_one_port() {
@@ -402,7 +402,7 @@ fn a_client_with_too_many_connections_is_told_so_and_no_other_one_is() {
             .text()
             .contains("tamtam_gateway_connections 1\n")
         {
-            tokio::task::yield_now().await;
+            look_again().await;
         }
         assert_eq!(server.get("/metrics", &[]).await.status, 200);
     });

@@ -13,7 +13,7 @@ use tamtam_gateway::{Fault, Gateway, Limits, Method, Server, Service};
 use tokio::io::{AsyncRead, AsyncReadExt, AsyncWrite, AsyncWriteExt};
 use tokio::net::TcpStream;
 
-use crate::world::{Running, kit, run};
+use crate::world::{Running, kit, look_again, run};
 
 const PREFACE: &[u8] = b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n";
 
@@ -76,7 +76,7 @@ fn a_client_that_says_nothing_gives_its_place_to_another() {
         closed(TcpStream::connect(server.address).await.unwrap()).await;
         // The place is free shortly after the socket is.
         while server.get("/metrics", &[]).await.status != 200 {
-            tokio::task::yield_now().await;
+            look_again().await;
         }
     });
 }

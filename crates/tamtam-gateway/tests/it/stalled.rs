@@ -11,7 +11,7 @@ use tokio::sync::Notify;
 use tokio::time::timeout;
 
 use crate::http2::{Client, SOON, read};
-use crate::world::{Running, request, run, send_over, tiles};
+use crate::world::{Running, look_again, request, run, send_over, tiles};
 
 /// Bytes of an answer that no buffer of a socket takes.
 const LARGE_BYTES: usize = 16 << 20;
@@ -188,7 +188,7 @@ fn answers_that_wait_for_their_client_keep_the_places_of_that_client_and_of_no_o
         // The places are there again when the answers were given up.
         let again = async {
             while server.get("/rest/Kit/large", &[]).await.status != 200 {
-                tokio::time::sleep(Duration::from_millis(20)).await;
+                look_again().await;
             }
         };
         timeout(SOON, again).await.expect("the places come back");
@@ -215,7 +215,7 @@ fn an_answer_by_http_1_keeps_its_place_until_it_has_gone() {
         assert!(all.len() > LARGE_BYTES);
         let again = async {
             while server.get("/rest/Kit/large", &[]).await.status != 200 {
-                tokio::task::yield_now().await;
+                look_again().await;
             }
         };
         timeout(SOON, again).await.expect("the place comes back");

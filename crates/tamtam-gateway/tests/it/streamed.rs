@@ -18,7 +18,7 @@ use tokio::net::{TcpSocket, TcpStream};
 use tokio::sync::Notify;
 
 use crate::rest::streaming;
-use crate::world::{Running, request, run, tiles};
+use crate::world::{Running, look_again, request, run, tiles};
 
 const KINDS: [CompressionKind; 3] = [
     CompressionKind::Gzip,
@@ -350,7 +350,7 @@ fn a_client_that_leaves_ends_the_source_of_what_is_compressed() {
                 metrics.text().contains("requests_at_work 0\n")
             };
             while !is_over().await {
-                tokio::task::yield_now().await;
+                look_again().await;
             }
         }
     });
@@ -435,7 +435,7 @@ fn sources_whose_clients_have_gone_are_bounded_until_they_end() {
         *is_open.lock().unwrap() = true;
         changed.notify_all();
         while server.get("/rest/Kit/held", &[]).await.status != 200 {
-            tokio::task::yield_now().await;
+            look_again().await;
         }
     });
 }

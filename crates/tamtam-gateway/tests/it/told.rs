@@ -12,7 +12,7 @@ use tracing::span::{Attributes, Id, Record};
 use tracing::{Dispatch, Event, Level, Metadata, Subscriber};
 use tracing_core::span::Current;
 
-use crate::world::{LIMIT, Running, kit, request, tiles};
+use crate::world::{LIMIT, Running, kit, look_again, request, tiles};
 
 /// An event of the gateway.
 #[derive(Clone, Debug)]
@@ -234,7 +234,7 @@ fn each_call_is_a_span_with_the_names_that_its_request_goes_by() {
             loop {
                 match &listener.spans()[before..] {
                     [span] => break span.clone(),
-                    [] => tokio::task::yield_now().await,
+                    [] => look_again().await,
                     spans => panic!("{spans:?}"),
                 }
             }

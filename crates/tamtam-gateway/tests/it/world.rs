@@ -27,6 +27,11 @@ pub(crate) fn run<F: Future<Output = ()> + Send + 'static>(
     });
 }
 
+/// Between two looks at what tells nobody when it changes: a look at once would take the processor from what is to change it.
+pub(crate) async fn look_again() {
+    tokio::time::sleep(Duration::from_millis(5)).await;
+}
+
 /// A server that runs.
 pub(crate) struct Running {
     pub(crate) address: SocketAddr,

@@ -58,12 +58,12 @@ const IN_CARRIER: usize = 16 << 20;
 fn said(pool: &Pool) -> (Vec<u8>, impl Fn(usize) -> Vec<u8> + use<>) {
     let silent = pool.spawn_fn(|_: Reply<u32>, _| {});
     let (link, _inbound) = Link::builder().root(&silent).build(|| {});
-    let far: Address<(u64, Vec<u8>)> = link.root();
+    let far: Address<(u64, String)> = link.root();
     let mut hello = Vec::new();
     link.take_outgoing(&mut hello);
     let message = move |number| {
         let mut message = Vec::new();
-        far.tell((number as u64, vec![7; BYTES])).unwrap();
+        far.tell((number as u64, "x".repeat(BYTES))).unwrap();
         link.take_outgoing(&mut message);
         message
     };
@@ -110,13 +110,13 @@ fn what_it_has_sent_and_is_not_handled_is_bounded_and_other_links_go_on() {
         let (note, noted) = mpsc::channel::<(u64, usize)>();
         let slow = pool.spawn_fn({
             let mut link: Option<Link> = None;
-            move |(number, bytes): (u64, Vec<u8>), _| {
+            move |(number, text): (u64, String), _| {
                 let link = link.get_or_insert_with(|| {
                     let link = given.recv().unwrap();
                     gate.recv().unwrap();
                     link
                 });
-                assert_eq!(bytes.len(), BYTES);
+                assert_eq!(text.len(), BYTES);
                 note.send((number, link.unhandled())).unwrap();
             }
         });
@@ -163,7 +163,7 @@ fn an_answer_that_cannot_come_as_nothing_before_it_is_handled_ends_the_link() {
         let (give, given) = mpsc::channel::<Address<Reply<u32>>>();
         let (say, said_of_it) = mpsc::channel();
         // At its first message it asks the side that has sent all the others.
-        let asker = pool.spawn_fn(move |_: (u64, Vec<u8>), _| {
+        let asker = pool.spawn_fn(move |_: (u64, String), _| {
             if let Ok(far) = given.recv() {
                 say.send(far.ask(|reply| reply)).unwrap();
             }
@@ -205,7 +205,7 @@ fn an_answer_that_cannot_come_as_nothing_before_it_is_handled_ends_the_link() {
 fn the_end_of_one_that_is_held_back_is_heard_at_once() {
     let pool = Pool::with_threads(1);
     let (let_go, gate) = mpsc::channel::<()>();
-    let slow = pool.spawn_fn(move |_: (u64, Vec<u8>), _| {
+    let slow = pool.spawn_fn(move |_: (u64, String), _| {
         let _ = gate.recv();
     });
     let (here, mut there) = UnixStream::pair().unwrap();
@@ -236,7 +236,7 @@ struct Slow {
 }
 
 impl Actor for Slow {
-    type Message = (u64, Vec<u8>);
+    type Message = (u64, String);
 
     fn handle(&mut self, _: Self::Message, _: &mut Context<Self>) {
         while !self.goes.load(Ordering::SeqCst) {
@@ -247,7 +247,7 @@ impl Actor for Slow {
 }
 
 /// A mailbox of each kind; and whether each message that comes is handled.
-type Spawn = fn(&Pool, Slow) -> Address<(u64, Vec<u8>)>;
+type Spawn = fn(&Pool, Slow) -> Address<(u64, String)>;
 
 const MAILBOXES: &[(&str, Spawn, bool)] = &[
     ("in order", |pool, slow| pool.spawn(slow), true),
@@ -255,7 +255,7 @@ const MAILBOXES: &[(&str, Spawn, bool)] = &[
         "with priorities",
         |pool, slow| {
             let spawner = pool.spawner();
-            let by_number = |(number, _): &(u64, Vec<u8>)| (number % 3) as u8;
+            let by_number = |(number, _): &(u64, String)| (number % 3) as u8;
             spawner.priorities(by_number).spawn(slow)
         },
         true,
@@ -264,7 +264,7 @@ const MAILBOXES: &[(&str, Spawn, bool)] = &[
         "with a key for each message",
         |pool, slow| {
             let spawner = pool.spawner();
-            let number = |(number, _): &(u64, Vec<u8>)| *number;
+            let number = |(number, _): &(u64, String)| *number;
             spawner.latest_by(number).spawn(slow)
         },
         true,
@@ -273,7 +273,7 @@ const MAILBOXES: &[(&str, Spawn, bool)] = &[
         "with one key for all messages",
         |pool, slow| {
             let spawner = pool.spawner();
-            spawner.latest_by(|_: &(u64, Vec<u8>)| 0).spawn(slow)
+            spawner.latest_by(|_: &(u64, String)| 0).spawn(slow)
         },
         false,
     ),
@@ -309,7 +309,7 @@ const MAILBOXES: &[(&str, Spawn, bool)] = &[
         "of one that can be replaced, with priorities",
         |pool, slow| {
             let spawner = pool.spawner().replaceable();
-            let by_number = |(number, _): &(u64, Vec<u8>)| (number % 3) as u8;
+            let by_number = |(number, _): &(u64, String)| (number % 3) as u8;
             let spawner = spawner.priorities(by_number);
             spawner.spawn_with(move |_| slow.clone())
         },
