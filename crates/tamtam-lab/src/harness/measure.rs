@@ -83,6 +83,20 @@ impl Measure {
             limit,
         })
     }
+
+    /// Sees to it that all arrives, with at most so many messages.
+    ///
+    /// # Errors
+    /// As of [`run`](Measure::run).
+    #[cfg(test)]
+    pub(crate) fn try_out(&self, most: u64) -> Result<Measurement, Failure> {
+        let mut variant = self.variant.clone();
+        variant.count = variant.count.min(most);
+        (self.body)(&Conditions {
+            variant,
+            limit: Duration::from_millis(5),
+        })
+    }
 }
 
 impl fmt::Debug for Measure {

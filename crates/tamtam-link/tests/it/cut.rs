@@ -116,7 +116,7 @@ fn ask(there_to_here: usize, here_to_there: usize) -> ([usize; 2], Vec<Result<u6
         Count::Read(ask()),
         Count::Ignore(ask()),
         Count::Forward(helper, ask()),
-        Count::Bytes(vec![7; 300], ask()),
+        Count::Text("x".repeat(300), ask()),
     ];
     for question in questions {
         far.tell(question).unwrap();

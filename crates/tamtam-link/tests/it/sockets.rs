@@ -118,7 +118,7 @@ fn a_socket_that_does_not_block_carries_what_it_cannot_take_at_once() {
     let loopback = IpAddr::V4(Ipv4Addr::LOCALHOST);
     for kind in ["Unix", "TCP"] {
         let (say, said) = mpsc::channel();
-        let root = pool.spawn_fn(move |bytes: Vec<u8>, _| say.send(bytes.len()).unwrap());
+        let root = pool.spawn_fn(move |text: String, _| say.send(text.len()).unwrap());
         let there = Link::builder().root(&root);
         let (here, _there) = if kind == "Unix" {
             let (one, other) = UnixStream::pair().unwrap();
@@ -135,9 +135,9 @@ fn a_socket_that_does_not_block_carries_what_it_cannot_take_at_once() {
                 carrier::tcp(there, other).unwrap(),
             )
         };
-        let far: Address<Vec<u8>> = here.root();
+        let far: Address<String> = here.root();
         for _ in 0..5 {
-            far.tell(vec![7; BYTES])
+            far.tell("x".repeat(BYTES))
                 .unwrap_or_else(|_| panic!("{kind}: {:?}", here.ended()));
         }
         for _ in 0..5 {

@@ -214,25 +214,27 @@ fn a_message_that_is_too_large_comes_back_and_can_still_be_answered() {
         );
         let far = here.root::<Count>();
         assert_eq!(
-            far.ask(|reply| Count::Bytes(vec![1; 9_000], reply)),
+            far.ask(|reply| Count::Text("x".repeat(9_000), reply)),
             Ok(9_000)
         );
         let (sender, receiver) = mpsc::channel();
         let reply = Reply::to(move |answer| sender.send(answer).unwrap());
-        let refused = far.tell(Count::Bytes(vec![1; 30_000], reply)).unwrap_err();
+        let refused = far
+            .tell(Count::Text("x".repeat(30_000), reply))
+            .unwrap_err();
         assert_eq!(refused.why(), Refusal::TooLarge);
         assert!(
             refused
                 .to_string()
                 .contains("the link carries 25000 at once")
         );
-        let Count::Bytes(_, reply) = refused.into_inner() else {
+        let Count::Text(_, reply) = refused.into_inner() else {
             unreachable!("it comes back as it was");
         };
         assert!(reply.is_awaited());
-        far.tell(Count::Bytes(vec![1; 1], reply)).unwrap();
+        far.tell(Count::Text("x".repeat(1), reply)).unwrap();
         assert_eq!(receiver.recv(), Ok(Ok(1)));
-        let asked = far.ask(|reply| Count::Bytes(vec![1; 30_000], reply));
+        let asked = far.ask(|reply| Count::Text("x".repeat(30_000), reply));
         assert!(matches!(asked, Err(AskError::TooLarge(_))), "{asked:?}");
         assert_eq!(here.pending(), 0);
         here.close();
@@ -332,10 +334,10 @@ fn questions_and_messages_of_many_threads_arrive_whole_also_if_they_are_large() 
                 scope.spawn(move || {
                     for round in 0..4 {
                         let most = if thread % 2 == 0 { 300_000 } else { 3_000 };
-                        let bytes = vec![thread as u8; most + round as usize];
-                        let length = bytes.len() as u64;
+                        let text = "x".repeat(most + round as usize);
+                        let length = text.len() as u64;
                         far.tell(Count::Add(1)).unwrap();
-                        let answer = far.ask(|reply| Count::Bytes(bytes, reply));
+                        let answer = far.ask(|reply| Count::Text(text, reply));
                         assert_eq!(answer, Ok(length));
                         far.tell(Count::Add(1)).unwrap();
                     }

@@ -14,8 +14,8 @@ pub(crate) enum Count {
     Echo(Address<u64>, Reply<Address<u64>>),
     /// Asks somebody else to answer.
     Forward(Address<Reply<u64>>, Reply<u64>),
-    /// Bytes, whose number is answered.
-    Bytes(Vec<u8>, Reply<u64>),
+    /// A text, whose length is answered.
+    Text(String, Reply<u64>),
     Fail(String),
     Ignore(Reply<u64>),
     /// Refuses, with these words, so often.
@@ -40,7 +40,7 @@ impl Actor for Counter {
             Count::TellTo(address) => address.tell(self.number).unwrap(),
             Count::Echo(address, reply) => reply.send(address),
             Count::Forward(address, reply) => address.tell(reply).unwrap(),
-            Count::Bytes(bytes, reply) => reply.send(bytes.len() as u64),
+            Count::Text(text, reply) => reply.send(text.len() as u64),
             Count::Fail(words) => panic!("{words}"),
             Count::Ignore(reply) => drop(reply),
             Count::Refuse(why, times, reply) => reply.refuse(why.repeat(times)),

@@ -30,7 +30,8 @@ const MOST: usize = 1 << 20;
 /// What the parent may take for it: a third of the flood.
 const MOST_MEMORY: u64 = 16 << 20;
 
-type Drop = (u64, Vec<u8>);
+/// Text, since bytes are encoded one by one.
+type Drop = (u64, String);
 
 pub(crate) struct Flooder;
 
@@ -57,11 +58,11 @@ impl Actor for Flooder {
     fn handle(&mut self, message: Flood, _: &mut Context<Self>) {
         match message {
             Flood::To(to) => {
-                (0..MESSAGES).for_each(|number| to.tell((number, vec![7; BYTES])).unwrap())
+                (0..MESSAGES).for_each(|number| to.tell((number, "x".repeat(BYTES))).unwrap())
             }
             Flood::Drown(to) => {
                 for number in 0..80 {
-                    let _ = to.tell((number, vec![7; 1 << 20]));
+                    let _ = to.tell((number, "x".repeat(1 << 20)));
                 }
             }
             Flood::Ping(reply) => reply.send(()),

@@ -386,7 +386,7 @@ fn what_comes_together_with_the_end_of_the_handshake_is_not_lost() {
     talk(|foreign| {
         let far = foreign.link.root::<Count>();
         let (reply, answer) = Foreign::reply();
-        far.tell(Count::Bytes(vec![1; 40_000], reply)).unwrap();
+        far.tell(Count::Text("x".repeat(40_000), reply)).unwrap();
         // It goes out with the last message of the handshake.
         foreign.write();
         assert_eq!(foreign.read_until(&answer), 40_000);
