@@ -113,7 +113,6 @@ const VERSION: &str = env!("CARGO_PKG_VERSION");
 #[cfg(test)]
 mod tests {
     use std::collections::HashSet;
-    use std::time::Duration;
 
     use super::*;
     use crate::Failure;
