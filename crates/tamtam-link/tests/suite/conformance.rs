@@ -232,7 +232,7 @@ fn a_message_that_is_too_large_comes_back_and_can_still_be_answered() {
             unreachable!("it comes back as it was");
         };
         assert!(reply.is_awaited());
-        far.tell(Count::Text("x".repeat(1), reply)).unwrap();
+        far.tell(Count::Text("x".to_owned(), reply)).unwrap();
         assert_eq!(receiver.recv(), Ok(Ok(1)));
         let asked = far.ask(|reply| Count::Text("x".repeat(30_000), reply));
         assert!(matches!(asked, Err(AskError::TooLarge(_))), "{asked:?}");
