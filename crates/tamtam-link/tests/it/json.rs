@@ -161,7 +161,7 @@ fn what_is_no_message_is_told_to_who_asks_and_ends_nothing() {
             r#"{"Forward":[{"$address":[1,0]},{"$reply":7}]}"#,
             "came back as one for",
         ),
-        (r#"{"Bytes":[[1],{"$reply":7},3]}"#, "trailing characters"),
+        (r#"{"Text":["one",{"$reply":7},3]}"#, "trailing characters"),
         (
             "{\"Add\":18446744073709551616}",
             "invalid type: floating point",
