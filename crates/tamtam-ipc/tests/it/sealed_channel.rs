@@ -80,8 +80,15 @@ fn the_death_of_the_receiver_gives_messages_back() {
     }
     let (sender, receiver) = sealed_channel().unwrap();
     let mut other = Other::start(PATH, "receives", receiver.socket());
+    sender.send(number(0)).unwrap();
+    let patience = Instant::now() + LONG;
+    while !receiver.is_empty() {
+        assert!(Instant::now() < patience, "the other one takes none");
+        std::thread::yield_now();
+    }
+    // The other one takes no more.
     drop(receiver);
-    let mut sent = 0;
+    let mut sent = 1;
     let full = loop {
         match sender.try_send(number(sent)) {
             Ok(()) => sent += 1,
@@ -90,7 +97,6 @@ fn the_death_of_the_receiver_gives_messages_back() {
         }
         assert!(sent < 100_000, "it is bounded");
     };
-    // The other one takes one at most.
     let began = Instant::now();
     let late = loop {
         match sender.send_timeout(full.clone(), SOON) {

@@ -368,13 +368,24 @@ fn the_wake_thread_sleeps() {
             let (_sender, mut receiver) = channel::<u64>(4).unwrap();
             let receiving = receiver.recv_async();
             assert_is_pending(receiving);
-            std::thread::sleep(Duration::from_millis(50));
+            // A thread gives itself its name.
+            let patience = Instant::now() + LONG;
+            while wake_threads().is_empty() {
+                assert!(Instant::now() < patience, "there is no thread");
+                std::thread::yield_now();
+            }
             let threads = wake_threads();
             assert_eq!(threads.len(), 1);
             let worked = || fs::read_to_string(threads[0].join("schedstat")).unwrap();
-            let before = worked();
-            std::thread::sleep(Duration::from_millis(400));
-            assert_eq!(worked(), before, "it ran");
+            let sleeps = || {
+                let before = worked();
+                std::thread::sleep(Duration::from_millis(400));
+                worked() == before
+            };
+            // As soon as it has come to that.
+            while !sleeps() {
+                assert!(Instant::now() < patience, "it runs");
+            }
         },
     );
 }

@@ -284,6 +284,9 @@ fn go(pool: &Pool, step: Step, then: Then, round: u64) {
         (_, Then::Killed) => Act::Kill,
         _ => Act::Stop,
     };
+    // All are accepted before it comes to the one at which it dies.
+    kill_process(pid, Signal::STOP).unwrap();
+    until("it is stopped", || is_stopped(&child));
     for number in 0..=2 * BESIDE {
         send(number, is_question(number), &|walk| {
             if number == BESIDE {
@@ -296,6 +299,7 @@ fn go(pool: &Pool, step: Step, then: Then, round: u64) {
             }
         });
     }
+    kill_process(pid, Signal::CONT).unwrap();
     if step == Step::Write {
         // Once it has begun that one.
         until("it is begun", || log.metadata().unwrap().len() > 8 * BESIDE);

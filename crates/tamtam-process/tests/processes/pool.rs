@@ -435,14 +435,16 @@ fn who_hears_of_a_death_finds_those_that_are_left() {
     assert!(left.remove(&first));
     hang_one(&pool, &actors);
     hang_one(&pool, &actors);
-    // Behind the one at which the first hangs, so that it is told of when all that it had is over.
+    // Behind those at which both hang, so that it is told of when all that one had is over.
     let (sender, heard) = mpsc::channel();
-    let again = pool.clone();
-    let reply = Reply::to(move |answer: Result<bool, AskError>| {
-        let told = again.tell(Count::Add(1)).map_err(|refused| refused.why());
-        sender.send((answer.unwrap_err().fate(), told)).unwrap();
-    });
-    pool.tell(Count::IsPrimordial(reply)).unwrap();
+    for _ in 0..2 {
+        let (sender, again) = (sender.clone(), pool.clone());
+        let reply = Reply::to(move |answer: Result<bool, AskError>| {
+            let told = again.tell(Count::Add(1)).map_err(|refused| refused.why());
+            let _ = sender.send((answer.unwrap_err().fate(), told));
+        });
+        pool.tell(Count::IsPrimordial(reply)).unwrap();
+    }
     kill(first);
     assert_eq!(heard.recv().unwrap(), (Fate::NotBegun, Ok(())));
     left.into_iter().for_each(kill);
