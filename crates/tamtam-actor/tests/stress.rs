@@ -89,6 +89,11 @@ impl Sending {
         }
     }
 
+    /// Whether it has come to something: until then it goes on, however late it gets a processor.
+    fn has_sent(&self) -> bool {
+        self.sent.iter().any(|sent| *sent != 0)
+    }
+
     /// Some messages to one receiver. Says whether it is time to wait for it.
     fn burst(&mut self) -> Option<Address<Parcel>> {
         let count = 1 + self.random.below(64);
@@ -119,7 +124,7 @@ impl Actor for Roamer {
     type Message = ();
 
     fn handle(&mut self, (): (), cx: &mut Context<Self>) {
-        if self.stop.load(Ordering::Relaxed) {
+        if self.sending.has_sent() && self.stop.load(Ordering::Relaxed) {
             let sent = core::mem::take(&mut self.sending.sent);
             let _ = self.done.send((self.sending.me, sent));
             return cx.stop();
@@ -176,7 +181,7 @@ fn order_on(threads: usize) {
                 let mut sending = Sending::new(me, &receivers);
                 let (stop, done) = (Arc::clone(&stop), done.clone());
                 thread::spawn(move || {
-                    while !stop.load(Ordering::Relaxed) {
+                    while !sending.has_sent() || !stop.load(Ordering::Relaxed) {
                         if let Some(receiver) = sending.burst() {
                             receiver.ask(Parcel::Flush).expect("an answer");
                         }

@@ -175,11 +175,44 @@ mod linux {
         String::from_utf8(output.stdout).unwrap()
     }
 
+    /// What is shown as soon as it is `complete`: a look waits a tenth of a second for all processes, and shows what one has answered before that has no
+    /// processor meanwhile.
+    fn top_until(
+        runtime: &std::path::Path,
+        words: &[&str],
+        is_complete: impl Fn(&str) -> bool,
+    ) -> String {
+        let patience = Instant::now() + Duration::from_secs(60);
+        loop {
+            let shown = top(runtime, words);
+            if is_complete(&shown) {
+                return shown;
+            }
+            assert!(Instant::now() < patience, "{shown}");
+        }
+    }
+
+    /// Whether each process has answered both looks, and the one that is asked all the time has handled something between them.
+    fn is_complete(answer: &Value) -> bool {
+        let has_answered = |process: &Value| {
+            let since = process["answer"]["since_ns"].as_u64();
+            since.is_some_and(|since| since >= 200_000_000)
+        };
+        let processes = answer["processes"].as_array().unwrap();
+        let busy = &processes[0]["answer"];
+        processes.iter().all(has_answered)
+            && busy["actors"][0]["handled_since"].as_u64() > Some(0)
+            && !busy["processes"][0]["answer"].is_null()
+    }
+
     fn a_program_and_its_processes_are_a_tree() {
         let folder = tempfile::tempdir().unwrap();
         let program = Program::start(folder.path());
 
-        let answer: Value = serde_json::from_str(&top(folder.path(), &["--json"])).unwrap();
+        let shown = top_until(folder.path(), &["--json"], |shown| {
+            is_complete(&serde_json::from_str(shown).unwrap())
+        });
+        let answer: Value = serde_json::from_str(&shown).unwrap();
         let processes = answer["processes"].as_array().unwrap();
         let names: Vec<_> = processes
             .iter()
@@ -229,7 +262,9 @@ mod linux {
         let why = below_poor["carrier_refused"].as_str().unwrap();
         assert!(why.contains("File too large"), "{why}");
 
-        let shown = top(folder.path(), &[]);
+        let shown = top_until(folder.path(), &[], |shown| {
+            shown.contains("│ └ scullery") && shown.contains("└ poor")
+        });
         println!("{shown}");
         let row = |name: &str| {
             let row = shown.lines().find(|line| line.starts_with(name));

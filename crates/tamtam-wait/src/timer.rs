@@ -504,8 +504,8 @@ mod clock {
                 assert!(began.elapsed() < hour / 60, "the clock does not sleep");
                 thread::yield_now();
             }
-            drop(deadline);
             let idle = Instant::now();
+            drop(deadline);
             while current().lock().runs {
                 assert!(began.elapsed() < hour / 60, "the clock does not end");
                 thread::park_timeout(Duration::from_millis(5));

@@ -37,6 +37,8 @@ pub(crate) fn require(script: &mut Command, needs: &[String]) -> Result<Vec<Stri
 #[derive(Debug, Default)]
 pub(crate) struct Later {
     missing: BTreeSet<String>,
+    /// The script was started, and has not ended.
+    is_running: bool,
 }
 
 impl Later {
@@ -65,6 +67,7 @@ impl Later {
         thread::spawn(move || follow(child, on));
         Ok(Later {
             missing: needs.iter().cloned().collect(),
+            is_running: true,
         })
     }
 
@@ -79,6 +82,7 @@ impl Later {
                 self.missing.remove(&need);
             }
             Said::Ended { is_well } => {
+                self.is_running = false;
                 ensure!(is_well, "scripts/setup failed");
                 self.missing.clear();
             }
@@ -93,7 +97,7 @@ impl Later {
 
     /// Whether the script has nothing more to do.
     pub(crate) fn is_done(&self) -> bool {
-        self.missing.is_empty()
+        !self.is_running
     }
 }
 

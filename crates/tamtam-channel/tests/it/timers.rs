@@ -201,8 +201,8 @@ fn missed_ticks_do_not_pile_up() {
 #[test]
 fn ticks_are_shared_out_among_clones() {
     within_limit(|| {
-        let ticker = tick(ms(5));
         let start = Instant::now();
+        let ticker = tick(ms(5));
         let mut all: Vec<Instant> = thread::scope(|scope| {
             let takers: Vec<_> = (0..4)
                 .map(|_| {

@@ -150,10 +150,11 @@ fn a_client_that_lets_nothing_come_and_sends_pings_holds_no_source_and_no_connec
 fn answers_that_wait_for_their_client_keep_the_places_of_that_client_and_of_no_other() {
     run(|| async {
         const PLACES: usize = 4;
+        // All are asked for within that.
+        let patience = Duration::from_secs(30);
         let limits = Limits {
             requests_of_client: PLACES,
-            // All are asked for within that.
-            patience: Duration::from_secs(30),
+            patience,
             ..Limits::default()
         };
         let service = Service::new("Kit").with(large());
@@ -191,7 +192,8 @@ fn answers_that_wait_for_their_client_keep_the_places_of_that_client_and_of_no_o
                 look_again().await;
             }
         };
-        timeout(SOON, again).await.expect("the places come back");
+        let again = timeout(patience + SOON, again).await;
+        again.expect("the places come back");
     });
 }
 

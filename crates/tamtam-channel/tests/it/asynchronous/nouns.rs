@@ -206,8 +206,8 @@ fn timers_can_be_awaited() {
             assert!(start.elapsed() >= ms(10));
             // Once only.
             assert!(late.recv_timeout_async(SHORT).await.is_err());
-            let ticks = tick(ms(3));
             let start = Instant::now();
+            let ticks = tick(ms(3));
             for _ in 0..3 {
                 ticks.recv_async().await.unwrap();
             }

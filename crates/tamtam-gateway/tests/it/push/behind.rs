@@ -111,9 +111,15 @@ fn one_that_is_to_be_closed_when_it_is_behind_is() {
         let mut socket = Socket::open(&server).await;
         let wish = json!({"when_behind": "close", "most_messages": 10});
         socket.subscribe("Market.prices", wish).await;
+        // One has come before it is behind.
+        market.prices.publish(price("tin", 1)).unwrap();
+        let sent = r#"tamtam_gateway_values_sent_total{name="Market.prices"}"#;
+        while figure(&server, sent).await == 0 {
+            tokio::time::sleep(Duration::from_millis(1)).await;
+        }
         let note = "x".repeat(64 << 10);
         let closed = r#"tamtam_gateway_subscriptions_closed_total{name="Market.prices"}"#;
-        let mut cents = 0;
+        let mut cents = 1;
         while figure(&server, closed).await == 0 {
             for _ in 0..20 {
                 cents += 1;

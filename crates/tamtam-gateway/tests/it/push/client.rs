@@ -98,7 +98,8 @@ fn a_subscription_ends_though_the_answer_to_that_is_not_waited_for() {
             values.next().await.unwrap().map(|first| first.number),
             Some(1)
         );
-        assert!(values.unsubscribe().now_or_never().is_none());
+        // Polled once.
+        drop(values.unsubscribe().now_or_never());
         let subscribers = r#"tamtam_gateway_subscribers{name="Market.slider"}"#;
         while figure(&server, subscribers).await > 0 {
             tokio::task::yield_now().await;
@@ -167,7 +168,7 @@ fn a_server_that_is_gone_without_a_word_is_noticed_by_a_client_that_asks_for_not
         });
         let client = Client::connect(&url).await.unwrap();
         let socket = client
-            .patience(Duration::from_millis(300))
+            .patience(Duration::from_secs(2))
             .socket()
             .await
             .unwrap();
