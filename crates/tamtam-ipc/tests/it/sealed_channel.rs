@@ -23,7 +23,7 @@ use tamtam_ipc::{
 };
 
 use crate::other::{Other, half};
-use crate::together::threads_called;
+use crate::together::{threads_called, until_it_sleeps};
 
 const SOON: Duration = Duration::from_millis(5);
 const LONG: Duration = Duration::from_secs(60);
@@ -493,23 +493,7 @@ fn the_poll_thread_sleeps_and_keeps_nothing() {
                 assert!(Instant::now() < patience, "{} {before}", descriptors());
                 std::thread::yield_now();
             }
-            // A thread gives itself its name.
-            while threads_called("tamtam-ipc-poll").is_empty() {
-                assert!(Instant::now() < patience, "there is no thread");
-                std::thread::yield_now();
-            }
-            let threads = threads_called("tamtam-ipc-poll");
-            assert_eq!(threads.len(), 1);
-            let worked = || std::fs::read_to_string(threads[0].join("schedstat")).unwrap();
-            let sleeps = || {
-                let before = worked();
-                std::thread::sleep(Duration::from_millis(300));
-                worked() == before
-            };
-            // As soon as it has come to that.
-            while !sleeps() {
-                assert!(Instant::now() < patience, "it runs");
-            }
+            until_it_sleeps("tamtam-ipc-poll");
             // Its socket goes while the other end of it is still there and readable.
             drop(receiver);
             assert!(sender.try_send(number(1)).is_err());

@@ -252,7 +252,31 @@ fn a_select_waits_for_hundreds() {
 
 /// The threads that wait for tasks and selects.
 pub(crate) fn wake_threads() -> Vec<PathBuf> {
-    threads_called("tamtam-ipc-wake")
+    threads_called(WAKE_THREAD)
+}
+
+const WAKE_THREAD: &str = "tamtam-ipc-wake";
+
+/// Waits until there is one thread of this name, and it has not run for a while.
+pub(crate) fn until_it_sleeps(name: &str) {
+    let patience = Instant::now() + LONG;
+    // A thread gives itself its name.
+    while threads_called(name).is_empty() {
+        assert!(Instant::now() < patience, "there is no thread");
+        std::thread::yield_now();
+    }
+    let threads = threads_called(name);
+    assert_eq!(threads.len(), 1);
+    let worked = || fs::read_to_string(threads[0].join("schedstat")).unwrap();
+    let sleeps = || {
+        let before = worked();
+        std::thread::sleep(Duration::from_millis(400));
+        worked() == before
+    };
+    // As soon as it has come to that.
+    while !sleeps() {
+        assert!(Instant::now() < patience, "it runs");
+    }
 }
 
 /// The threads of this process that have a name.
@@ -368,24 +392,7 @@ fn the_wake_thread_sleeps() {
             let (_sender, mut receiver) = channel::<u64>(4).unwrap();
             let receiving = receiver.recv_async();
             assert_is_pending(receiving);
-            // A thread gives itself its name.
-            let patience = Instant::now() + LONG;
-            while wake_threads().is_empty() {
-                assert!(Instant::now() < patience, "there is no thread");
-                std::thread::yield_now();
-            }
-            let threads = wake_threads();
-            assert_eq!(threads.len(), 1);
-            let worked = || fs::read_to_string(threads[0].join("schedstat")).unwrap();
-            let sleeps = || {
-                let before = worked();
-                std::thread::sleep(Duration::from_millis(400));
-                worked() == before
-            };
-            // As soon as it has come to that.
-            while !sleeps() {
-                assert!(Instant::now() < patience, "it runs");
-            }
+            until_it_sleeps(WAKE_THREAD);
         },
     );
 }

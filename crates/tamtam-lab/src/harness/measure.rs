@@ -78,10 +78,11 @@ impl Measure {
     /// # Errors
     /// A message did not arrive as it should, or this machine cannot run the variant.
     pub fn run(&self, limit: Duration) -> Result<Measurement, Failure> {
-        (self.body)(&Conditions {
-            variant: self.variant.clone(),
-            limit,
-        })
+        self.run_as(self.variant.clone(), limit)
+    }
+
+    fn run_as(&self, variant: Variant, limit: Duration) -> Result<Measurement, Failure> {
+        (self.body)(&Conditions { variant, limit })
     }
 
     /// Sees to it that all arrives, with at most so many messages.
@@ -92,10 +93,7 @@ impl Measure {
     pub(crate) fn try_out(&self, most: u64) -> Result<Measurement, Failure> {
         let mut variant = self.variant.clone();
         variant.count = variant.count.min(most);
-        (self.body)(&Conditions {
-            variant,
-            limit: Duration::from_millis(5),
-        })
+        self.run_as(variant, Duration::from_millis(5))
     }
 }
 

@@ -334,7 +334,7 @@ fn questions_and_messages_of_many_threads_arrive_whole_also_if_they_are_large() 
                 scope.spawn(move || {
                     for round in 0..4 {
                         let most = if thread % 2 == 0 { 300_000 } else { 3_000 };
-                        let text = "x".repeat(most + round as usize);
+                        let text = thread.to_string().repeat(most + round as usize);
                         let length = text.len() as u64;
                         far.tell(Count::Add(1)).unwrap();
                         let answer = far.ask(|reply| Count::Text(text, reply));

@@ -9,6 +9,7 @@ use tamtam_gateway::{Fault, Limits, Method, Publication, Service};
 use tokio::sync::{Semaphore, mpsc};
 use tokio_tungstenite::tungstenite::Message;
 
+use super::events::SENT;
 use super::{Market, Price, Socket, figure, price};
 use crate::world::{Running, run};
 
@@ -113,8 +114,7 @@ fn one_that_is_to_be_closed_when_it_is_behind_is() {
         socket.subscribe("Market.prices", wish).await;
         // One has come before it is behind.
         market.prices.publish(price("tin", 1)).unwrap();
-        let sent = r#"tamtam_gateway_values_sent_total{name="Market.prices"}"#;
-        while figure(&server, sent).await == 0 {
+        while figure(&server, SENT).await == 0 {
             tokio::time::sleep(Duration::from_millis(1)).await;
         }
         let note = "x".repeat(64 << 10);

@@ -202,7 +202,7 @@ const CLOSES: &str = "/events/Market.prices?when_behind=close&most_messages=10";
 const CLOSED: &str = r#"tamtam_gateway_subscriptions_closed_total{name="Market.prices"}"#;
 const SUBSCRIBERS: &str = r#"tamtam_gateway_subscribers{name="Market.prices"}"#;
 
-const SENT: &str = r#"tamtam_gateway_values_sent_total{name="Market.prices"}"#;
+pub(super) const SENT: &str = r#"tamtam_gateway_values_sent_total{name="Market.prices"}"#;
 
 /// Whether a client that does not read takes so many values, or the systems on both sides do for it.
 async fn takes(server: &Running, values: u64) -> bool {
