@@ -46,8 +46,13 @@ impl IdleWaiters {
         self.count.store(slots.len(), Ordering::SeqCst);
     }
 
-    fn take(&self) -> Vec<Arc<Slot<()>>> {
+    /// Takes those who are registered, if `is_idle` holds. It is looked at under the lock: who registers after the look, and may
+    /// have sent something in between, waits for another one.
+    fn take_if(&self, is_idle: impl FnOnce() -> bool) -> Vec<Arc<Slot<()>>> {
         let mut slots = self.slots.lock();
+        if !is_idle() {
+            return Vec::new();
+        }
         self.count.store(0, Ordering::SeqCst);
         core::mem::take(&mut *slots)
     }
@@ -75,8 +80,8 @@ impl Shared {
     #[inline]
     pub(super) fn tell_if_idle(&self) {
         seam::model_fence();
-        if self.idle_waiters.count.load(Ordering::SeqCst) != 0 && self.is_idle() {
-            let waiters = self.idle_waiters.take();
+        if self.idle_waiters.count.load(Ordering::SeqCst) != 0 {
+            let waiters = self.idle_waiters.take_if(|| self.is_idle());
             // A thread of this pool that comes here has looked at its own desk already: an actor that waits, and is due by
             // this, would lie there unseen while all threads sleep. So it comes in as from outside.
             ThreadSeat::away_from(|| {

@@ -232,6 +232,32 @@ fn loom_a_pool_of_two_threads_is_idle_when_all_is_done() {
     wait_until_idle(1, 2);
 }
 
+/// A thread has found the pool idle for one wait, which another look has told meanwhile. Who waits anew for something that was sent
+/// since is not told by that: it is told when the thread that works then has counted its turn.
+#[test]
+fn loom_a_look_for_one_wait_tells_none_that_has_begun_since() {
+    model(3, || {
+        let (shared, turns) = pool(1);
+        let first = {
+            let shared = Arc::clone(&shared);
+            thread::spawn(move || shared.rest())
+        };
+        IdleWait::begin(&shared).wait_until(None);
+        shared.busy.begin();
+        let second = {
+            let (shared, turns) = (Arc::clone(&shared), Arc::clone(&turns));
+            thread::spawn(move || {
+                turns.0.fetch_add(1, Relaxed);
+                shared.rest();
+            })
+        };
+        IdleWait::begin(&shared).wait_until(None);
+        assert_eq!(turns.0.load(Relaxed), 1);
+        first.join().unwrap();
+        second.join().unwrap();
+    });
+}
+
 /// An actor goes on, since there is room for what it has sent, while the pool ends that waits for that: it has its turn.
 #[test]
 fn loom_a_pool_that_ends_waits_for_an_actor_that_is_muted() {
