@@ -14,6 +14,11 @@ use rustix::time::{ClockId, clock_gettime};
 
 use tile::{BorrowedTile, Tile};
 
+/// For all contenders in Rust, where it is asked for.
+#[cfg(feature = "mimalloc")]
+#[global_allocator]
+static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
+
 type Outcome<T = ()> = Result<T, Box<dyn std::error::Error>>;
 
 const TILES: u32 = 1_000;
