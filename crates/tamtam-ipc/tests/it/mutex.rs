@@ -89,7 +89,7 @@ fn a_timeout_names_a_holder_that_is_stopped() {
         let this = rustix::process::getpid();
         rustix::process::kill_process(this, Signal::STOP).unwrap();
         // Another thread may have got it, and this one goes on for a moment.
-        std::thread::sleep(Duration::from_millis(200));
+        std::thread::sleep(Duration::from_secs(1));
         return;
     }
     let mutex = Mutex::create(0_u32).unwrap();

@@ -546,7 +546,7 @@ mod tests {
         for kind in [Kind::Torn, Kind::Late, Kind::Backwards, Kind::Deaf] {
             // They end at the first fault: alone at the second of the values, beside a writer at once.
             for outcome in [
-                run_alone(kind, &conditions(400)),
+                run_alone(kind, &conditions(60_000)),
                 run_beside_writer(kind, &conditions(60_000)),
             ] {
                 assert!(

@@ -129,7 +129,7 @@ pub(crate) fn flood_if_asked() {
 
 fn one_that_is_not_handled_while_it_is_asked_is_killed() {
     let pool = Pool::with_threads(1);
-    let (flooder, handle) = untrusted(Duration::from_millis(300))
+    let (flooder, handle) = untrusted(Duration::from_secs(1))
         .spawn_with_handle::<Flooder>(())
         .unwrap();
     let (say, said) = mpsc::channel();
