@@ -36,6 +36,8 @@ pub(super) struct BlockingThreads {
     called: Condvar,
     /// Tasks that are in the queue or have their turn. Sequentially consistent.
     due: AtomicUsize,
+    /// Actors live here, or have lived. Who has an address of one has seen it.
+    is_used: AtomicBool,
     pub(super) most: usize,
 }
 
@@ -124,6 +126,7 @@ impl BlockingThreads {
             state: Mutex::new(BlockingState::default()),
             called: Condvar::new(),
             due: AtomicUsize::new(0),
+            is_used: AtomicBool::new(false),
             most: USUAL_LIMIT,
         }
     }
@@ -135,6 +138,11 @@ impl BlockingThreads {
 
     pub(super) fn is_idle(&self) -> bool {
         self.due.load(Ordering::SeqCst) == 0
+    }
+
+    /// Whether there are actors that have their turns here, or were.
+    fn is_used(&self) -> bool {
+        self.is_used.load(Ordering::Relaxed)
     }
 
     /// So many threads there are now, without those that are left behind.
@@ -415,10 +423,10 @@ impl BlockedThread {
         Some(Self::at(&shared, awaited, record.ok().flatten()))
     }
 
-    /// This is a thread of the pool's own, whose handler has sent something to that actor. `None` if it is not here.
+    /// This is a thread of the pool's own, whose handler has sent something to that actor. `None` if no actor is here. One that is need not be
+    /// due: it may keep its mail back until something else comes.
     pub(super) fn of_pool(shared: &Arc<Shared>, awaited: usize) -> Option<Self> {
-        // One that is here is due, or at work.
-        let may_be_here = !shared.blocking_threads().is_idle();
+        let may_be_here = shared.blocking_threads().is_used();
         may_be_here.then(|| Self::at(shared, Some(awaited), None))
     }
 
@@ -449,6 +457,8 @@ pub(super) struct BlockingHome {
 
 impl BlockingHome {
     pub(super) fn new(shared: Arc<Shared>) -> Self {
+        let blocking = shared.blocking_threads();
+        blocking.is_used.store(true, Ordering::Relaxed);
         BlockingHome {
             shared,
             stands_for: None,

@@ -6,7 +6,8 @@ use std::thread;
 use std::time::Duration;
 
 use crate::support::{Answers, LONG, hold, within_limit};
-use tamtam_actor::{Address, AskError, NoThread, Overflow, Pool, Reply};
+use tamtam_actor::{Actor, Address, AskError, Context, NoThread, Overflow, Pool, Reply};
+use tamtam_channel::Receiver;
 
 type Question = Reply<Result<u64, AskError>>;
 
@@ -307,5 +308,66 @@ fn asks_to_and_fro_between_handlers_that_may_block_and_others_are_answered_beyon
         }
         assert_eq!(chain.ask(|reply| reply), Ok(Ok(10)));
         drop(pool);
+    });
+}
+
+/// The thread that asks is one of the pool's, and nothing was due for handlers that may block when it asked: the actor that it asks keeps its mail back.
+#[test]
+fn an_actor_that_goes_on_with_its_mail_is_known_to_be_awaited() {
+    enum Step {
+        Park(Receiver<()>),
+        Ask(Question),
+    }
+
+    struct Parked;
+
+    impl Actor for Parked {
+        type Message = Step;
+
+        fn handle(&mut self, step: Step, cx: &mut Context<Self>) {
+            match step {
+                Step::Park(go_on) => {
+                    cx.hold(async move { go_on.recv_async().await }, |_, result, _| {
+                        result.unwrap()
+                    });
+                }
+                Step::Ask(reply) => reply.send(Ok(1)),
+            }
+        }
+    }
+
+    within_limit(|| {
+        let pool = Pool::builder()
+            .threads(1)
+            .blocking_threads(1)
+            .build()
+            .unwrap();
+        let (go_on, goes_on) = tamtam_channel::bounded(1);
+        let parked = pool.spawner().blocking().spawn(Parked);
+        parked.tell(Step::Park(goes_on)).unwrap();
+        pool.wait_idle().unwrap();
+        let answers = Answers::new();
+        let first = pool.spawn_fn(move |reply: Question, _| {
+            reply.send(parked.ask(Step::Ask).and_then(|answer| answer));
+        });
+        first.tell(answers.reply()).unwrap();
+        while pool.blocking_asks() == 0 {
+            thread::yield_now();
+        }
+        // It has the only thread for handlers that may block, and waits for the first one.
+        let (note, noted) = mpsc::channel();
+        let second = pool
+            .spawner()
+            .blocking()
+            .spawn_fn(move |reply: Question, _| {
+                note.send(()).unwrap();
+                reply.send(first.ask(|reply| reply).and_then(|answer| answer));
+            });
+        second.tell(answers.reply()).unwrap();
+        noted.recv().unwrap();
+        go_on.send(()).unwrap();
+        for _ in 0..2 {
+            assert_eq!(answers.next().unwrap(), Ok(1));
+        }
     });
 }
