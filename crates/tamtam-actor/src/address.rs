@@ -322,20 +322,22 @@ impl<M> Address<M> {
         answer: &Answer<R>,
         deadline: Option<Instant>,
     ) -> Result<R, AskError> {
-        let (waiting, closed) = Waiting::begin(asker, self.id(), answer.to_open());
-        if let Some(closed) = closed {
+        let (waiting, mut in_circle) = Waiting::begin(asker, self.id(), answer.to_open());
+        while let Some(closed) = in_circle {
             if closed.is_certain() {
                 return Err(AskError::Cycle(closed.cycle));
             }
             let grace = Instant::now() + GRACE;
-            if deadline.is_none_or(|deadline| grace < deadline) {
-                if let Some(answered) = self.wait_for(answer, Some(grace)) {
-                    return answered;
-                }
-                if waiting.still_stands(&closed) {
-                    return Err(AskError::Cycle(closed.cycle));
-                }
+            if deadline.is_some_and(|deadline| grace >= deadline) {
+                break;
             }
+            if let Some(answered) = self.wait_for(answer, Some(grace)) {
+                return answered;
+            }
+            if waiting.still_stands(&closed) {
+                return Err(AskError::Cycle(closed.cycle));
+            }
+            in_circle = waiting.circle();
         }
         #[cfg(feature = "serde")]
         if matches!(self.way, Way::Through(_)) && crate::waits::is_far(self.id()) {

@@ -32,6 +32,13 @@ fn pause(pause: core::time::Duration) -> Pin<Box<dyn Future<Output = ()> + Send>
     })
 }
 
+/// Until a circle has stood for long enough.
+fn grace() -> Pin<Box<dyn Future<Output = ()> + Send>> {
+    Box::pin(async {
+        let _ = tamtam_channel::after(GRACE).recv_async().await;
+    })
+}
+
 impl HeldWait {
     /// The future waits for `to`. The circle that it is in, if that has stood for long enough.
     #[inline]
@@ -72,26 +79,29 @@ impl HeldWait {
             }
             None => HeldWait::Plain(Some(waiting)),
             Some(closed) if closed.is_certain() => return Some(closed.cycle),
-            Some(closed) => HeldWait::InCircle(
-                waiting,
-                closed,
-                Box::pin(async {
-                    let _ = tamtam_channel::after(GRACE).recv_async().await;
-                }),
-            ),
+            Some(closed) => HeldWait::InCircle(waiting, closed, grace()),
         };
         None
     }
 
     /// Looks once more, when it is time.
     fn look_again(&mut self, cx: &mut Context<'_>) -> Option<Cycle> {
-        let HeldWait::InCircle(waiting, closed, grace) = self else {
+        let HeldWait::InCircle(waiting, closed, time) = self else {
             return None;
         };
-        if grace.as_mut().poll(cx).is_pending() {
-            return None;
-        }
-        let found = waiting.still_stands(closed).then(|| closed.cycle.clone());
+        let found = loop {
+            if time.as_mut().poll(cx).is_pending() {
+                return None;
+            }
+            if waiting.still_stands(closed) {
+                break Some(closed.cycle.clone());
+            }
+            match waiting.circle() {
+                Some(other) if other.is_certain() => break Some(other.cycle),
+                Some(other) => (*closed, *time) = (other, grace()),
+                None => break None,
+            }
+        };
         if let HeldWait::InCircle(waiting, ..) = core::mem::replace(self, HeldWait::Plain(None)) {
             *self = HeldWait::Plain(Some(waiting));
         }

@@ -193,6 +193,11 @@ impl Waiting {
         (waiting, closed)
     }
 
+    /// A circle in which this wait is now, if there is one: behind one that came undone there may be another, which no later wait closes.
+    pub(crate) fn circle(&self) -> Option<Closed> {
+        lock().circle_through(self)
+    }
+
     /// Whether the circle is still there.
     pub(crate) fn still_stands(&self, closed: &Closed) -> bool {
         let graph = lock();

@@ -416,3 +416,72 @@ fn a_long_row_of_actors_that_wait_for_each_other_takes_no_time_to_search() {
         }
     });
 }
+
+/// Two circles are closed by one wait. The one that is found comes undone; no wait that begins later would find the other one.
+#[test]
+fn a_circle_behind_one_that_came_undone_is_named() {
+    type Act = Box<dyn FnOnce(&mut Context<Keeps>) + Send>;
+
+    enum Task {
+        Act(Act),
+        Keep(Reply<()>),
+    }
+
+    /// Answers nothing.
+    struct Keeps(Vec<Reply<()>>);
+
+    impl Actor for Keeps {
+        type Message = Task;
+
+        fn handle(&mut self, task: Task, cx: &mut Context<Self>) {
+            match task {
+                Task::Act(act) => act(cx),
+                Task::Keep(reply) => self.0.push(reply),
+            }
+        }
+    }
+
+    within_limit(|| {
+        let pool = Pool::with_threads(1);
+        let [a, b, c] = [(); 3].map(|()| pool.spawn(Keeps(Vec::new())));
+        let have = |actor: &Address<Task>, act: Act| actor.tell(Task::Act(act)).unwrap();
+        let to = a.clone();
+        have(
+            &c,
+            Box::new(move |cx| {
+                let answer = to.ask_timeout_async(Task::Keep, Duration::from_millis(100));
+                cx.hold(answer, |_, _, _| {});
+            }),
+        );
+        let (first, second) = (c.clone(), a.clone());
+        have(
+            &b,
+            Box::new(move |cx| {
+                let mut first = Box::pin(first.ask_async(Task::Keep));
+                let mut second = Box::pin(second.ask_async(Task::Keep));
+                let both = std::future::poll_fn(move |context| {
+                    let answers = [first.as_mut().poll(context), second.as_mut().poll(context)];
+                    let is_over = answers.iter().any(std::task::Poll::is_ready);
+                    if is_over {
+                        std::task::Poll::Ready(())
+                    } else {
+                        std::task::Poll::Pending
+                    }
+                });
+                cx.hold(both, |_, (), _| {});
+            }),
+        );
+        pool.wait_idle().unwrap();
+        let (note, noted) = mpsc::channel();
+        let to = b.clone();
+        have(
+            &a,
+            Box::new(move |cx| {
+                let answer = to.ask_async(Task::Keep);
+                cx.hold(answer, move |_, answer, _| note.send(answer).unwrap());
+            }),
+        );
+        let error = noted.recv_timeout(LONG).unwrap().unwrap_err();
+        assert_eq!(ids(&error), [a.id().get(), b.id().get()]);
+    });
+}
