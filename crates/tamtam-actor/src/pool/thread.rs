@@ -349,7 +349,7 @@ impl Shared {
         look.is_none()
             // Before the last look: what comes of them is seen then.
             && (!self.awaits_muted() && self.blocking.is_idle() || self.is_halted())
-            && !self.has_tasks()
+            && !self.has_tasks_or_will()
             // What goes on because there is room may have been taken in between, and be muted again.
             && (self.busy.look() == look && !self.awaits_muted() || self.is_halted())
     }

@@ -65,10 +65,9 @@ impl<'a> Nap<'a> {
         }
     }
 
-    fn end(&self) {
-        if self.is_counted.replace(false) {
-            self.shared.napping.fetch_sub(1, Ordering::SeqCst);
-        }
+    /// Whether it was the last one of those that look.
+    fn end(&self) -> bool {
+        self.is_counted.replace(false) && self.shared.napping.fetch_sub(1, Ordering::SeqCst) == 1
     }
 
     /// Whether a thread works, and none would look whether that takes long.
@@ -127,9 +126,10 @@ impl Shared {
                     return None;
                 }
             };
-            nap.end();
-            if watches && self.has_tasks() {
-                // More came while this thread looked, and none was woken for it.
+            let was_lookout = nap.end();
+            // More came while this thread looked, and none was woken for it; or others work, and none looks any more whether that takes
+            // long. This one is busy, too.
+            if watches && self.has_tasks() || was_lookout && self.busy.count() > 1 {
                 self.idle.notify_one();
             }
             return Some(task);
