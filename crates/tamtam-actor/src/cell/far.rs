@@ -134,7 +134,7 @@ pub struct FarCell {
     heard_name: OnceLock<Arc<str>>,
     message_type: &'static str,
     is_ending: AtomicBool,
-    /// It has, and the reason is noted.
+    /// It has; that its link was lost is noted.
     has_ended: AtomicBool,
     lost: AtomicU64,
     room: FarRoom,
@@ -186,9 +186,13 @@ impl FarCell {
         if self.is_ending.swap(true, Ordering::AcqRel) {
             return;
         }
+        // In this order: a sender whose message is refused says by the reason why, and for who has waited for the end it has come.
+        if matches!(reason, EndReason::LinkLost(_)) {
+            self.life.note(reason.clone());
+        }
+        // Sequentially consistent, as the look of a sender that registers to wait for room: one of the two sees the other.
+        self.has_ended.store(true, Ordering::SeqCst);
         let concerned = self.life.end(reason);
-        // Not before: a sender whose message is refused says by the reason why.
-        self.has_ended.store(true, Ordering::Release);
         self.room.close();
         let ended = self.ended(concerned.reason.clone());
         concerned.tell(&ended);
@@ -221,7 +225,7 @@ impl FarCell {
 
     /// Whether the actor is known to have ended.
     pub fn is_stopped(&self) -> bool {
-        self.has_ended.load(Ordering::Acquire)
+        self.has_ended.load(Ordering::SeqCst)
     }
 
     /// What has become of the link, if that has ended and not the actor: of a message that is not sent for that.

@@ -100,8 +100,8 @@ impl FarRoom {
                     self.wait(None, closed)
                 }
                 Sender::Itself => Reserved::Full,
-                Sender::Muted(mute) => self.take_above(Some(mute)),
-                Sender::Unmuted => self.take_above(None),
+                Sender::Muted(mute) => self.take_above(Some(mute), closed),
+                Sender::Unmuted => self.take_above(None, closed),
             },
         }
     }
@@ -124,7 +124,7 @@ impl FarRoom {
         }
     }
 
-    fn take_above(&self, mute: Option<Mute>) -> Reserved {
+    fn take_above(&self, mute: Option<Mute>, closed: &impl Fn() -> bool) -> Reserved {
         self.taken.fetch_add(1, Ordering::SeqCst);
         let Some(mute) = mute else {
             return Reserved::Place;
@@ -134,8 +134,12 @@ impl FarRoom {
             muted.keep(mute)
         };
         drop(superfluous);
-        // All places may have become free before it was kept.
-        self.unmute();
+        // All places may have become free before it was kept, or the actor have ended, after which none does.
+        if closed() {
+            self.unmute_all();
+        } else {
+            self.unmute();
+        }
         Reserved::Place
     }
 
@@ -153,6 +157,14 @@ impl FarRoom {
         };
         // Each gets a turn by that.
         drop(unmuted);
+    }
+
+    fn unmute_all(&self) {
+        let muted = {
+            let mut muted = self.muted.lock().unwrap_or_else(PoisonError::into_inner);
+            core::mem::take(&mut *muted)
+        };
+        drop(muted);
     }
 
     /// So many places are free again.
@@ -174,11 +186,7 @@ impl FarRoom {
 
     /// The actor takes no more messages: those who wait have to learn it.
     pub(super) fn close(&self) {
-        let muted = {
-            let mut muted = self.muted.lock().unwrap_or_else(PoisonError::into_inner);
-            core::mem::take(&mut *muted)
-        };
-        drop(muted);
+        self.unmute_all();
         self.senders.notify_all();
     }
 }
