@@ -10,8 +10,8 @@ impl<M: Send + 'static> Address<M> {
     /// once: wait for its [`end`](Address::end).
     ///
     /// Messages that are sent by then are handled, those of this thread at any rate, and answers and futures that it
-    /// awaits are gone on with. What others send meanwhile is handled, or comes back to them. To stop it sooner, call
-    /// [`stop`](Address::stop).
+    /// awaits are gone on with. What others send meanwhile is handled, or comes back to them, or, if it comes in the very moment of
+    /// the end, is [lost and counted](Address::lost). To stop it sooner, call [`stop`](Address::stop).
     ///
     /// # Examples
     ///
