@@ -301,9 +301,10 @@ impl Source for Event {
     }
 
     fn accept(&self, _: &mut Token, _: &Context) -> bool {
-        // A manual event selects threads only by being set; it may have been reset since.
+        // A manual event selects by being set, and may have been reset since. Who waited before it was set sees that by its mark; one that came
+        // after the reset has to wait.
         if self.kind == Kind::Manual {
-            return true;
+            return self.is_set();
         }
         let passed = self.pass_as_waiter();
         if !passed {
@@ -362,5 +363,30 @@ impl Source for Event {
 
     fn unwatch(&self, operation: Operation, context: &Context) {
         self.waiters.unwatch(operation, context);
+    }
+}
+
+#[cfg(all(test, not(tamtam_loom)))]
+mod tests {
+    use super::*;
+
+    use core::pin::pin;
+    use core::task::Waker;
+
+    #[test]
+    fn the_late_word_of_a_set_lets_no_one_pass_who_came_after_the_reset() {
+        let event = Event::manual();
+        // As `set` does, but for its word to those who wait, which comes below.
+        assert!(event.change(|state| Some((state | SET).wrapping_add(2))));
+        event.reset();
+        let mut wait = pin!(event.wait_async());
+        let mut context = core::task::Context::from_waker(Waker::noop());
+        assert!(wait.as_mut().poll(&mut context).is_pending());
+        event.waiters.notify_all();
+        assert!(wait.as_mut().poll(&mut context).is_pending());
+        // Who waited before passes, though it is reset again.
+        event.set();
+        event.reset();
+        assert!(wait.as_mut().poll(&mut context).is_ready());
     }
 }
