@@ -559,7 +559,12 @@ impl<T> Queue for BlockList<T> {
         if without_flag(tail) != head {
             Nothing::Busy
         } else if has_flag(tail) {
-            Nothing::Closed
+            // The place may be one in a block that was used again since the look at the head. A closed tail stays where it is, and so does its block.
+            if self.head.place.load(Ordering::SeqCst) == head {
+                Nothing::Closed
+            } else {
+                Nothing::Busy
+            }
         } else {
             Nothing::Empty
         }
