@@ -235,12 +235,14 @@ mod clock {
                 .name("tamtam-timer".to_owned())
                 .spawn(|| self.run())
                 .is_ok();
+            let mut kept = self.lock();
             if !started {
-                let mut kept = self.lock();
                 kept.runs = false;
                 kept.failed = Some(Instant::now());
             }
+            // Under the lock: of several that have tried, the last one has the last word.
             self.is_without_thread.store(!started, Ordering::Relaxed);
+            drop(kept);
             started
         }
     }
