@@ -8,7 +8,8 @@ use tamtam_actor::link::{Exported, FarActor, FarCell, FarEnd, FarHold};
 
 use crate::core::{Core, FarName, State};
 use crate::far_peer::FarPeer;
-use crate::frame::{Frame, Offer, ROOT};
+use crate::frame::{Frame, ROOT};
+use crate::in_hand::Noted;
 use crate::tables::{Import, Received};
 
 mod linking;
@@ -17,10 +18,10 @@ mod loom_tests;
 
 impl Core {
     /// Counts an actor as sent once more; the number under which the other side knows it.
-    pub(crate) fn export_actor(&self, actor: Arc<dyn Exported>) -> u64 {
+    pub(crate) fn export_actor(&self, actor: Arc<dyn Exported>) -> (u64, u64) {
         let mut state = self.lock();
         let linked = state.links.number_of(actor.id());
-        state.exports.add(actor, linked)
+        (state.exports.add(actor, linked), self.generation())
     }
 
     /// The actor that the other side may reach from the beginning.
@@ -80,10 +81,17 @@ impl Core {
         drop(orphan);
     }
 
-    /// What was counted for a message that was not sent.
-    pub(crate) fn take_back(&self, exports: &[Offer]) {
-        for offer in exports {
-            let gone = self.lock().exports.release(offer.actor, 1);
+    /// What was counted for a message that was not sent, as far as it is counted still.
+    pub(crate) fn take_back(&self, noted: &Noted) {
+        let (generation, before) = noted.counted;
+        for offer in noted.exports.iter().skip(before) {
+            let mut state = self.lock();
+            if self.generation() != generation {
+                // What another process is owed was counted anew.
+                return;
+            }
+            let gone = state.exports.release(offer.actor, 1);
+            drop(state);
             drop(gone);
         }
     }

@@ -24,6 +24,8 @@ pub(crate) struct Noted {
     pub(crate) replies: SmallVec<[(u64, Arc<dyn PendingReply>); 1]>,
     /// Each as often as it stands there.
     pub(crate) exports: Vec<Offer>,
+    /// The generation in which the last of them were counted, and how many were before that: these are counted no more.
+    pub(crate) counted: (u64, usize),
     pub(crate) lot: Option<Lot>,
 }
 
@@ -38,7 +40,7 @@ impl Drop for Written<'_> {
     fn drop(&mut self) {
         // What writes the message has failed, or panicked.
         if let Some(noted) = self.noted.get_mut() {
-            self.core.take_back(&noted.exports);
+            self.core.take_back(noted);
         }
     }
 }
@@ -204,8 +206,13 @@ impl Tables for Written<'_> {
             return Err("the link has ended".to_owned());
         }
         let window = exported.window();
-        let actor = self.core.export_actor(Arc::clone(&exported));
-        self.note(|noted| noted.exports.push(Offer { actor, window }));
+        let (actor, generation) = self.core.export_actor(Arc::clone(&exported));
+        self.note(|noted| {
+            if noted.counted.0 != generation {
+                noted.counted = (generation, noted.exports.len());
+            }
+            noted.exports.push(Offer { actor, window });
+        });
         self.core.watch_export(actor, &exported);
         Ok(FarPlace::Here(actor))
     }

@@ -31,32 +31,39 @@ impl Core {
     ) -> Result<(), (Refusal, LinkFailure)> {
         // A thread writes one message after the other into the same memory.
         let mut payload = SCRATCH.take();
-        payload.clear();
-        let sent = self.send_written(kind, asked, encode, &mut payload);
+        let sent = loop {
+            payload.clear();
+            // It is written once more where another process has begun meanwhile.
+            if let Some(sent) = self.send_written(kind, asked, &mut *encode, &mut payload) {
+                break sent;
+            }
+        };
         if payload.capacity() <= MOST_SCRATCH {
             SCRATCH.set(payload);
         }
         sent
     }
 
+    /// `None` if the addresses in it were counted for a process that is gone.
     fn send_written(
         &self,
         kind: BodyKind,
         asked: &Arc<FarCell>,
         encode: Encode<'_>,
         payload: &mut Vec<u8>,
-    ) -> Result<(), (Refusal, LinkFailure)> {
-        let noted = in_hand::write(self, encode, payload).map_err(|error| {
-            (
-                Refusal::NotEncodable,
-                LinkFailure::new(Fate::NotBegun, error),
-            )
-        })?;
+    ) -> Option<Result<(), (Refusal, LinkFailure)>> {
+        let noted = match in_hand::write(self, encode, payload) {
+            Ok(noted) => noted,
+            Err(error) => {
+                let why = LinkFailure::new(Fate::NotBegun, error);
+                return Some(Err((Refusal::NotEncodable, why)));
+            }
+        };
         let Some(noted) = noted else {
             let length = most_of_body(0, 0, payload.len());
             let mut state = self.lock();
             if let Some(refused) = self.refuses(&state, kind, length) {
-                return Err(refused);
+                return Some(Err(refused));
             }
             let had_outgoing = state.has_outgoing();
             match (kind, &mut state.log) {
@@ -67,22 +74,28 @@ impl Core {
                 }
                 _ => self.put(state, kind, asked, Body::plain(payload), None),
             }
-            return Ok(());
+            return Some(Ok(()));
         };
+        let length = most_of_body(noted.replies.len(), noted.exports.len(), payload.len());
+        let mut state = self.lock();
+        if let Some(refused) = self.refuses(&state, kind, length) {
+            drop(state);
+            self.take_back(&noted);
+            return Some(Err(refused));
+        }
+        if !noted.exports.is_empty() && noted.counted != (self.generation(), 0) {
+            drop(state);
+            self.take_back(&noted);
+            return None;
+        }
         let Noted {
             replies,
             exports,
             lot,
+            ..
         } = noted;
         let numbers: Replies = replies.iter().map(|(number, _)| *number).collect();
         let lot = lot.map(Arc::new);
-        let length = most_of_body(numbers.len(), exports.len(), payload.len());
-        let mut state = self.lock();
-        if let Some(refused) = self.refuses(&state, kind, length) {
-            drop(state);
-            self.take_back(&exports);
-            return Err(refused);
-        }
         let root_message = matches!(kind, BodyKind::Tell(ROOT, _))
             .then(|| state.log.as_ref().map_or(0, RootLog::next_place));
         for (number, reply) in replies {
@@ -102,7 +115,7 @@ impl Core {
             payload,
         };
         self.put(state, kind, asked, body, lent);
-        Ok(())
+        Some(Ok(()))
     }
 
     /// Puts a message or an answer behind what is outgoing, and sees to it that it goes.
