@@ -147,18 +147,22 @@ impl Core {
     /// An actor of this side has ended that was linked with one there.
     pub(crate) fn partner_ended(&self, number: u64, key: u64, ended: &Ended) {
         let end = self.end_to_tell(&ended.reason);
+        let name = ended.name.as_deref().map(cut_name).unwrap_or_default();
         self.say(
             |_| true,
             |state| {
-                if number == ROOT
-                    && ended.reason.is_abnormal()
-                    && let Some(log) = &mut state.log
-                {
+                let log = state.log.as_mut();
+                let log = log.filter(|_| number == ROOT && ended.reason.is_abnormal());
+                let is_kept = log.is_some();
+                if let Some(log) = log {
                     // Whichever process has it, if this one dies before it hears of it.
-                    let name = ended.name.as_deref().map(cut_name);
-                    log.end_with(name.unwrap_or_default(), &end);
+                    log.end_with(name, &end);
                 }
                 let Some(own) = state.links.by_key(key).map(|linked| linked.own) else {
+                    if is_kept {
+                        // To a process that has begun since this one ended the link was not said.
+                        state.say_partner_ended(ROOT, name, &end);
+                    }
                     return;
                 };
                 let is_news = match state.exports.tell_once(own) {
