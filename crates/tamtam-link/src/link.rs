@@ -285,10 +285,17 @@ impl Link {
         }
     }
 
-    /// The root there is to stop.
+    /// How often a process at the other side was [followed](Self::begin_again) by another one.
     #[doc(hidden)]
-    pub fn stop_root(&self) {
-        self.core.write(&Frame::Stop(ROOT));
+    #[must_use]
+    pub fn generation(&self) -> u64 {
+        self.core.generation()
+    }
+
+    /// The root there is to stop, in the process of that [generation](Self::generation) and no later one.
+    #[doc(hidden)]
+    pub fn stop_root(&self, generation: u64) {
+        self.core.write_of(generation, &Frame::Stop(ROOT));
     }
 
     /// The root has room for so many messages; a sender that finds none waits, or its message comes back.

@@ -619,6 +619,10 @@ impl Monitor {
 
     fn decide(&self, death: Death) -> Option<Next> {
         let why = death.why.clone();
+        if let Decides::Supervisor(control) = &self.decides {
+            // Before the link is the next one's.
+            control.note_over();
+        }
         let decided = match &self.decides {
             Decides::Own(policy) => {
                 next_life::decide(&self.link, policy, &why, Instant::now()).map(Some)

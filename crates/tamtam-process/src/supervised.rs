@@ -36,6 +36,8 @@ struct State {
     times: u64,
     /// It is to stop: if it dies meanwhile, none takes its place.
     is_to_stop: bool,
+    /// The process has died, which is not told yet: what is sent by the link from now on may be for the next one.
+    is_over: bool,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -64,6 +66,7 @@ impl Control {
                 paused: None,
                 times: 0,
                 is_to_stop: false,
+                is_over: false,
             }),
             changed: Condvar::new(),
             failed,
@@ -88,10 +91,16 @@ impl Control {
         lock(&self.state).is_to_stop
     }
 
+    /// The process has died, and is about to have [ended](Self::ended).
+    pub(crate) fn note_over(&self) {
+        lock(&self.state).is_over = true;
+    }
+
     /// There is no process any more. If that is no wish of the supervisor's, this is why.
     pub(crate) fn ended(&self, why: EndReason) {
         let mut state = lock(&self.state);
         let was_to_pause = state.phase == Phase::Pausing;
+        state.is_over = false;
         if state.phase != Phase::Stopped {
             state.phase = Phase::Paused;
         }
@@ -127,12 +136,12 @@ impl Control {
         drop(link);
     }
 
-    /// Kills the process if it has not paused in time.
-    fn watch_pause(&self, times: u64) {
+    /// Kills the process if it has not paused in this time.
+    fn watch_pause(&self, times: u64, time: Duration) {
         // A time beyond the clock's end is none: then it is never killed.
-        let deadline = Instant::now().checked_add(self.deadline);
+        let deadline = Instant::now().checked_add(time);
         let mut state = lock(&self.state);
-        while state.phase == Phase::Pausing && state.times == times {
+        while state.phase == Phase::Pausing && state.times == times && !state.is_over {
             let left = deadline.map(|deadline| deadline.saturating_duration_since(Instant::now()));
             if left == Some(Duration::ZERO) {
                 // Under the lock: else it might pause just now, and the next process be killed in its place.
@@ -159,20 +168,26 @@ impl Supervised for Control {
         }
         state.phase = Phase::Pausing;
         state.paused = Some(done);
-        let (link, times) = (state.link.clone(), state.times);
+        if state.is_over {
+            return;
+        }
+        let times = state.times;
+        // Of the process that is there now: once it is over, a word to it would stop the next one.
+        let link = state.link.clone().map(|link| (link.generation(), link));
         drop(state);
-        if let Some(link) = link {
-            link.stop_root();
+        if let Some((generation, link)) = link {
+            link.stop_root(generation);
         }
         let Some(this) = self.this.upgrade() else {
             return;
         };
+        let deadline = self.deadline;
         let watching = thread::Builder::new()
             .name("tamtam-process-pause".to_owned())
-            .spawn(move || this.watch_pause(times));
+            .spawn(move || this.watch_pause(times, deadline));
         if watching.is_err() {
             // It cannot be given time.
-            (self.kill)();
+            self.watch_pause(times, Duration::ZERO);
         }
     }
 
@@ -215,6 +230,45 @@ mod tests {
 
     use std::sync::mpsc;
 
+    use tamtam_actor::ProcessEnd;
+    use tamtam_link::Death;
+
+    #[test]
+    fn a_pause_that_comes_after_the_death_stops_no_process_that_follows() {
+        let (failed, failures) = mpsc::channel();
+        let report: ReportFailure = Arc::new(move |why| failed.send(why).unwrap());
+        let control = Control::new(report, Duration::MAX, || panic!("nothing is to be killed"));
+        let (link, _inbound) = Link::builder().keep_root().build(|| {});
+        control.serve(link.clone());
+        control.resume(None);
+        let said = || {
+            let mut bytes = Vec::new();
+            link.take_outgoing(&mut bytes);
+            bytes
+        };
+        let (done, is_done) = mpsc::channel();
+        control.note_over();
+        let death = Death {
+            done: 0,
+            begun: 0,
+            why: EndReason::ProcessEnded(ProcessEnd::Killed(9)),
+        };
+        let _next = link.begin_again(death).unwrap();
+        assert!(!said().is_empty(), "it says hello");
+        control.suspend(Box::new(move || done.send(()).unwrap()));
+        assert!(is_done.try_recv().is_err(), "it is not told yet");
+        assert!(said().is_empty(), "the next process is told nothing");
+        control.ended(EndReason::Stopped);
+        // It was to pause, and has.
+        assert_eq!(is_done.try_recv(), Ok(()));
+        assert!(failures.try_recv().is_err());
+        // The next one is paused by a word.
+        control.resume(None);
+        control.suspend(Box::new(|| {}));
+        assert!(!said().is_empty());
+        control.ended(EndReason::Stopped);
+    }
+
     #[test]
     fn a_deadline_beyond_the_end_of_the_clock_is_none() {
         let (killed, kills) = mpsc::channel();
@@ -223,7 +277,7 @@ mod tests {
         control.resume(None);
         lock(&control.state).phase = Phase::Pausing;
         let watched = Arc::clone(&control);
-        let watching = thread::spawn(move || watched.watch_pause(1));
+        let watching = thread::spawn(move || watched.watch_pause(1, Duration::MAX));
         control.ended(EndReason::Stopped);
         assert!(watching.join().is_ok());
         drop(control);
