@@ -320,8 +320,10 @@ pub(crate) fn read_memory(
     beside: &Beside,
     bytes: &mut [u8],
 ) -> io::Result<Option<usize>> {
+    // Before the look: what the other side had written until then is there.
+    let is_gone = beside.is_gone();
     match reader.read(bytes) {
-        Ok(0) if !beside.is_gone() => Ok(None),
+        Ok(0) if !is_gone => Ok(None),
         Ok(count) => Ok(Some(count)),
         Err(CarrierError::Closed) => Ok(Some(0)),
         Err(error) => Err(error.into()),
