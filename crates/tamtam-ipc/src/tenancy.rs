@@ -38,6 +38,9 @@ pub(crate) struct Tenancy {
     generation: AtomicU64,
     /// A word for each place of a process.
     holders: [AtomicU64; MOST_HOLDERS],
+    /// Counts the senders that were added, each behind its word: so that a look at one word after the other does not miss a sender which goes from a
+    /// process that is yet to be looked at to one that was. Wraps; of 2^64 there are a thousand million a second for 500 years.
+    arrivals: AtomicU64,
 }
 
 /// Where the threads of this process enter what lies in one memory: one at a time.
@@ -69,6 +72,7 @@ impl Tenancy {
         Tenancy {
             generation: AtomicU64::new(0),
             holders: [AtomicU64::new(0), AtomicU64::new(0)],
+            arrivals: AtomicU64::new(0),
         }
     }
 
@@ -143,9 +147,11 @@ impl Tenancy {
         self.word(own.place).fetch_sub(HOLD, Ordering::SeqCst);
     }
 
-    /// One sender more, of one that holds it.
+    /// One sender more, of one that holds it. Only then the one from which it has come is told so.
     pub(crate) fn add_sender(&self, own: Tenant) {
         self.word(own.place).fetch_add(SENDER, Ordering::SeqCst);
+        // SYNC tenancy-arrivals
+        self.arrivals.fetch_add(1, Ordering::SeqCst);
     }
 
     /// One sender less. The receiver is to be woken, so that it looks.
@@ -164,7 +170,19 @@ impl Tenancy {
 
     /// Whether any process that lives has a sender.
     pub(crate) fn has_senders(&self, is_alive: impl Fn(u32, u16) -> bool) -> bool {
-        self.has_any(SENDERS, is_alive)
+        let arrivals = || self.arrivals.load(Ordering::SeqCst);
+        for _ in 0..MOST_LOOKS {
+            // SYNC tenancy-arrivals
+            let before = arrivals();
+            if self.has_any(SENDERS, &is_alive) {
+                return true;
+            }
+            if arrivals() == before {
+                return false;
+            }
+        }
+        // Senders come all the time, or a process says so.
+        true
     }
 
     /// Takes the region back if no process that lives holds it. By the maker, which holds it no more.
@@ -191,6 +209,7 @@ mod tests {
         Tenancy {
             generation: AtomicU64::new(0),
             holders: std::array::from_fn(|_| AtomicU64::new(0)),
+            arrivals: AtomicU64::new(0),
         }
     }
 
@@ -288,6 +307,29 @@ mod loom_tests {
                 tenancy.0.end(if is_back { 2 } else { 1 }, |_, _| true),
                 !late && !new
             );
+        });
+    }
+
+    /// The only sender goes to another process, which is looked at first.
+    #[test]
+    fn loom_a_sender_on_its_way_is_not_missed() {
+        loom::model(|| {
+            let tenancy = Arc::new(Tenancy::new());
+            tenancy.begin(1);
+            let [to, from] = [0, 1].map(|place| Tenant { place, count: 0 });
+            for own in [to, from] {
+                assert!(tenancy.enter(&Entrance::new(), 1, own));
+            }
+            tenancy.add_sender(from);
+            let on_its_way = {
+                let tenancy = Arc::clone(&tenancy);
+                thread::spawn(move || {
+                    tenancy.add_sender(to);
+                    tenancy.remove_sender(from);
+                })
+            };
+            assert!(tenancy.has_senders(|_, _| true));
+            on_its_way.join().unwrap();
         });
     }
 
