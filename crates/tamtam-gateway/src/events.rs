@@ -61,7 +61,8 @@ pub(crate) fn stream(shared: Arc<Shared>, name: &str, request: Request) -> Respo
         let cut = held.map(Held::cut);
         // The requests of HTTP/2 share their connection.
         let is_alone = parts.version < Version::HTTP_2;
-        tokio::spawn(close_if_behind(Arc::downgrade(&state), cut, is_alone));
+        let patience = (!is_alone).then_some(shared.gateway.limits.patience);
+        tokio::spawn(close_if_behind(Arc::downgrade(&state), cut, patience));
     }
     let events = Events {
         state,
@@ -180,8 +181,8 @@ impl Flow {
 }
 
 /// Ends the subscription of a client that does not read, if it asked for that, and its connection with it. One of HTTP/2 has
-/// other requests: it goes on as long as its client reads these, and the events end there when it reads them.
-async fn close_if_behind(state: Weak<Mutex<Flow>>, cut: Option<Cut>, is_alone: bool) {
+/// other requests: it goes on as long as its client reads any of these in this time, and the events end there when it reads them.
+async fn close_if_behind(state: Weak<Mutex<Flow>>, cut: Option<Cut>, patience: Option<Duration>) {
     loop {
         tokio::time::sleep(LAG_PAUSE).await;
         let Some(state) = state.upgrade() else {
@@ -191,11 +192,22 @@ async fn close_if_behind(state: Weak<Mutex<Flow>>, cut: Option<Cut>, is_alone: b
             break;
         }
     }
-    if let Some(cut) = cut
-        && (is_alone || cut.is_stalled())
-    {
-        cut.cut();
+    let Some(cut) = cut else {
+        return;
+    };
+    while let Some(patience) = patience {
+        // A full socket says nothing of the client, whose link may be slower than what it downloads; and what has room again in it is told only
+        // when that is much of it.
+        let before = cut.stall();
+        tokio::time::sleep(patience).await;
+        if state.strong_count() == 0 {
+            return;
+        }
+        if before.is_some() && cut.stall() == before {
+            break;
+        }
     }
+    cut.cut();
 }
 
 impl Events {

@@ -139,9 +139,9 @@ impl Cut {
         }
     }
 
-    /// Whether its client does not read what was written.
-    pub(crate) fn is_stalled(&self) -> bool {
-        self.leniency.is_stalled()
+    /// Which wait for its client to read is going on, if one is.
+    pub(crate) fn stall(&self) -> Option<u64> {
+        self.leniency.stall()
     }
 }
 

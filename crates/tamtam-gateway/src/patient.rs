@@ -4,7 +4,7 @@ use std::future::poll_fn;
 use std::io;
 use std::pin::{Pin, pin};
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 use std::task::{Context, Poll, ready};
 use std::time::Duration;
 
@@ -27,6 +27,8 @@ pub(crate) struct Patient<S> {
     leniency: Leniency,
     /// What cannot go on since the other side does not read, and until when that is borne.
     stalled: Option<(Step, Pin<Box<Sleep>>)>,
+    /// How often that was so.
+    stalls: u64,
 }
 
 /// Lets a connection wait longer for its other side than others do: one over which values are pushed holds little, and is to
@@ -42,7 +44,8 @@ struct Waits {
     longest: AtomicU64,
     /// How many ask for that.
     asking: AtomicUsize,
-    is_stalled: AtomicBool,
+    /// How often the other side has been waited for; 0 while it is not. A new wait each nanosecond comes to 2^64 in 500 years.
+    stall: AtomicU64,
 }
 
 impl Leniency {
@@ -54,9 +57,10 @@ impl Leniency {
         LongerWaits(Arc::clone(&self.0))
     }
 
-    /// Whether something is written that the other side does not read.
-    pub(crate) fn is_stalled(&self) -> bool {
-        self.0.is_stalled.load(Ordering::Relaxed)
+    /// Which wait for the other side to read is going on, if one is: of a client whose link is slower than the server there are many, each of
+    /// which is short.
+    pub(crate) fn stall(&self) -> Option<u64> {
+        Some(self.0.stall.load(Ordering::Relaxed)).filter(|stall| *stall != 0)
     }
 
     fn or(&self, usual: Duration) -> Duration {
@@ -118,6 +122,7 @@ impl<S> Patient<S> {
             patience,
             leniency,
             stalled: None,
+            stalls: 0,
         }
     }
 
@@ -131,14 +136,15 @@ impl<S> Patient<S> {
         if written.is_ready() {
             let stalled = self.stalled.take_if(|(stalled, _)| *stalled == step);
             if stalled.is_some() {
-                self.leniency.0.is_stalled.store(false, Ordering::Relaxed);
+                self.leniency.0.stall.store(0, Ordering::Relaxed);
             }
             return written;
         }
         let patience = self.leniency.or(self.patience);
-        let is_stalled = &self.leniency.0.is_stalled;
+        let (stalls, stall) = (&mut self.stalls, &self.leniency.0.stall);
         let begin = || {
-            is_stalled.store(true, Ordering::Relaxed);
+            *stalls += 1;
+            stall.store(*stalls, Ordering::Relaxed);
             (step, Box::pin(sleep(patience)))
         };
         let (_, stalled) = self.stalled.get_or_insert_with(begin);

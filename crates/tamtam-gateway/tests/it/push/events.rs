@@ -1,6 +1,9 @@
 //! Events of a server, as a page reads them.
 
+use std::io;
+use std::pin::Pin;
 use std::sync::Arc;
+use std::task::{Context, Poll, ready};
 use std::time::Duration;
 
 use http_body_util::{BodyExt, Full};
@@ -8,12 +11,13 @@ use hyper_util::rt::{TokioExecutor, TokioIo};
 use serde_json::value::RawValue;
 use serde_json::{Value as Json, json};
 use tamtam_channel::Property;
-use tamtam_gateway::{Gateway, Limits, Service};
-use tokio::io::{AsyncReadExt, AsyncWriteExt};
+use tamtam_gateway::{Fault, Gateway, Limits, Method, RowStream, Service};
+use tokio::io::{AsyncRead, AsyncReadExt, AsyncWrite, AsyncWriteExt, ReadBuf};
 use tokio::net::TcpStream;
+use tokio::time::{Sleep, sleep};
 
 use super::{Market, Price, Socket, figure, price};
-use crate::world::{Running, request, run};
+use crate::world::{Running, request, run, tiles};
 
 /// JSON as it was written elsewhere.
 #[derive(Clone)]
@@ -205,7 +209,7 @@ const SUBSCRIBERS: &str = r#"tamtam_gateway_subscribers{name="Market.prices"}"#;
 pub(super) const SENT: &str = r#"tamtam_gateway_values_sent_total{name="Market.prices"}"#;
 
 /// Whether a client that does not read takes so many values, or the systems on both sides do for it.
-async fn takes(server: &Running, values: u64) -> bool {
+pub(super) async fn takes(server: &Running, values: u64) -> bool {
     for _ in 0..100 {
         if figure(server, SENT).await == values {
             return true;
@@ -298,5 +302,104 @@ fn events_over_http2_end_and_the_other_requests_of_their_connection_go_on() {
         }
         assert_eq!(last.kind, "closed");
         assert!(last.data.parse::<u64>().unwrap() > 0, "{}", last.data);
+    });
+}
+
+/// A link of about 3 MB a second: a client behind it reads as fast as it can, and its server's socket is full.
+struct SlowLink {
+    stream: TcpStream,
+    pause: Pin<Box<Sleep>>,
+}
+
+impl SlowLink {
+    const PAUSE: Duration = Duration::from_millis(5);
+    const BYTES: usize = 16 << 10;
+}
+
+impl AsyncRead for SlowLink {
+    fn poll_read(
+        mut self: Pin<&mut Self>,
+        context: &mut Context<'_>,
+        buffer: &mut ReadBuf<'_>,
+    ) -> Poll<io::Result<()>> {
+        ready!(self.pause.as_mut().poll(context));
+        let mut part = [0; Self::BYTES];
+        let mut part = ReadBuf::new(&mut part[..Self::BYTES.min(buffer.remaining())]);
+        ready!(Pin::new(&mut self.stream).poll_read(context, &mut part))?;
+        buffer.put_slice(part.filled());
+        self.pause = Box::pin(sleep(Self::PAUSE));
+        Poll::Ready(Ok(()))
+    }
+}
+
+impl AsyncWrite for SlowLink {
+    fn poll_write(
+        mut self: Pin<&mut Self>,
+        context: &mut Context<'_>,
+        bytes: &[u8],
+    ) -> Poll<io::Result<usize>> {
+        Pin::new(&mut self.stream).poll_write(context, bytes)
+    }
+
+    fn poll_flush(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<io::Result<()>> {
+        Pin::new(&mut self.stream).poll_flush(context)
+    }
+
+    fn poll_shutdown(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<io::Result<()>> {
+        Pin::new(&mut self.stream).poll_shutdown(context)
+    }
+}
+
+#[test]
+fn events_over_http2_that_are_closed_cut_no_download_that_is_slower_than_the_server() {
+    run(|| async {
+        let (market, gateway) = Market::new();
+        let endless = Method::blocking("endless", |(): ()| {
+            Ok::<_, Fault>(RowStream::new(tiles(0).schema().clone(), |sink| {
+                loop {
+                    sink.send(tiles(1_000))?;
+                }
+            }))
+        });
+        let service = Service::new("Endless").with(endless.safe());
+        let server = Running::of(gateway.service(service)).await;
+        let stream = TcpStream::connect(server.address).await.unwrap();
+        let slow = SlowLink {
+            stream,
+            pause: Box::pin(sleep(Duration::ZERO)),
+        };
+        let handshake = hyper::client::conn::http2::Builder::new(TokioExecutor::new())
+            .initial_stream_window_size(4 << 20)
+            .initial_connection_window_size(64 << 20)
+            .handshake(TokioIo::new(slow));
+        let (mut sender, connection) = handshake.await.unwrap();
+        tokio::spawn(connection);
+        let asked = |path: &str| {
+            let url = format!("http://localhost{path}");
+            let request = hyper::Request::get(url);
+            request.body(Full::<bytes::Bytes>::default()).unwrap()
+        };
+        let events = sender.send_request(asked(CLOSES)).await.unwrap();
+        let download = sender.send_request(asked("/rest/Endless/endless")).await;
+        let mut download = download.unwrap().into_body();
+        let reading = tokio::spawn(async move {
+            let mut bytes = 0;
+            while bytes < 8 << 20 {
+                let frame = download.frame().await.expect("it has no end");
+                let frame = frame.expect("it is not cut off");
+                bytes += frame.into_data().map_or(0, |data| data.len());
+            }
+        });
+        publish_until_closed(&server, &market).await;
+        reading.await.unwrap();
+        let mut events = Events {
+            body: events.into_body(),
+            text: String::new(),
+        };
+        let mut last = Event::default();
+        while let Some(event) = events.next().await {
+            last = event;
+        }
+        assert_eq!(last.kind, "closed");
     });
 }
