@@ -331,6 +331,13 @@ struct Connections<'a> {
     tls: Option<tokio_rustls::TlsAcceptor>,
 }
 
+impl Drop for Connections<'_> {
+    fn drop(&mut self) {
+        // Sockets and links outlive the requests by which they came: also where the server ends by an error, or is dropped.
+        self.lasting.tell(Stage::Cut);
+    }
+}
+
 impl Connections<'_> {
     fn begin(&mut self, stream: Box<dyn Stream>, peer: Option<IpAddr>, place: Ticket) {
         let leniency = Leniency::default();

@@ -116,8 +116,10 @@ impl Connection {
             } else {
                 self.fill(is_stopping)?
             };
-            let is_answered =
-                self.calls.is_empty() && !(self.socket.is_flushing() && self.holds_answer);
+            // What has come since the last flush began is not in the socket.
+            let is_answered = self.calls.is_empty()
+                && self.answers.is_empty()
+                && !(self.socket.is_flushing() && self.holds_answer);
             if is_stopping && is_answered {
                 match &self.link {
                     Some(link) if link.is_handled() => link.refuse(SERVER_ENDS),

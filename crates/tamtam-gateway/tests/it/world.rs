@@ -67,6 +67,11 @@ impl Running {
             .expect("it runs");
     }
 
+    /// Drops the server as it serves.
+    pub(crate) fn abort(&self) {
+        self.ended.abort();
+    }
+
     /// Stops the server, and waits until it has stopped.
     pub(crate) async fn end(&mut self) {
         self.stop();

@@ -1,15 +1,19 @@
 //! What a server owes with sockets, too: who may subscribe, how much, and an end.
 
-use futures_util::SinkExt;
+use std::sync::Arc;
+
+use futures_util::{SinkExt, StreamExt};
 use serde_json::json;
 use tamtam_actor::Topic;
-use tamtam_gateway::{Gateway, Limits, Publication, Service, bearer};
+use tamtam_gateway::{Fault, Gateway, Limits, Publication, Service, bearer};
 use tokio::io::AsyncWriteExt;
+use tokio::net::TcpStream;
+use tokio::sync::Notify;
 use tokio_tungstenite::tungstenite::protocol::frame::coding::CloseCode;
 use tokio_tungstenite::tungstenite::{Error, Message};
 
-use super::events::Events;
-use super::{Market, Price, Socket};
+use super::events::{Events, takes};
+use super::{Market, Price, Socket, price};
 use crate::world::{Running, run};
 
 #[test]
@@ -32,6 +36,68 @@ fn a_stop_closes_sockets_and_ends_events() {
         // Nor does it wait for one that does not answer.
         server.ended().await;
         drop(silent);
+    });
+}
+
+/// The answer comes while what is pushed fills the socket, since the client reads slowly.
+#[test]
+fn a_stop_closes_a_socket_behind_the_answer_to_what_it_had_accepted() {
+    run(|| async {
+        let (market, gateway) = Market::new();
+        let (begun, go_on) = (Arc::new(Notify::new()), Arc::new(Notify::new()));
+        let (told, awaited) = (Arc::clone(&begun), Arc::clone(&go_on));
+        let service = Service::new("Kit2").method("wait", move |(): ()| {
+            let (told, awaited) = (Arc::clone(&told), Arc::clone(&awaited));
+            async move {
+                told.notify_one();
+                awaited.notified().await;
+                told.notify_one();
+                Ok::<_, Fault>("done")
+            }
+        });
+        let mut server = Running::of(gateway.service(service)).await;
+        let mut socket = Socket::open(&server).await;
+        socket.subscribe("Market.prices", json!({})).await;
+        let call = json!({"jsonrpc": "2.0", "id": 77, "method": "Kit2.wait"});
+        let call = Message::text(call.to_string());
+        socket.stream.send(call).await.unwrap();
+        begun.notified().await;
+        let mut cents = 0;
+        while cents == 0 || takes(&server, cents).await {
+            cents += 1;
+            let value = Price {
+                note: "x".repeat(64 << 10),
+                ..price("tin", cents)
+            };
+            market.prices.publish(value).unwrap();
+        }
+        server.stop();
+        while TcpStream::connect(server.address).await.is_ok() {
+            tokio::task::yield_now().await;
+        }
+        go_on.notify_one();
+        begun.notified().await;
+        let mut is_answered = false;
+        while let Some(Ok(frame)) = socket.stream.next().await {
+            let text = frame.to_text().unwrap_or_default();
+            is_answered |= text.contains(r#""id":77"#) && text.contains("done");
+        }
+        assert!(is_answered);
+        server.ended().await;
+    });
+}
+
+/// So does a server that ends by an error.
+#[test]
+fn a_server_that_is_dropped_serves_no_socket_any_more() {
+    run(|| async {
+        let (_market, gateway) = Market::new();
+        let server = Running::of(gateway).await;
+        let mut socket = Socket::open(&server).await;
+        let answered = socket.call("Market.set", json!([7])).await;
+        assert!(answered.is_ok(), "{answered:?}");
+        server.abort();
+        while let Some(Ok(_)) = socket.stream.next().await {}
     });
 }
 
