@@ -386,12 +386,17 @@ impl Connection {
         Ok(())
     }
 
-    /// Forgets the calls that have been given up, and asks a server that says nothing whether it is there.
+    /// Forgets the calls and subscriptions that have been given up, and asks a server that says nothing whether it is there.
     ///
     /// # Errors
     /// If it was asked before and has said nothing since then.
     fn look(&mut self) -> Result<(), String> {
         self.waiting.retain(|_, waiting| !waiting.is_given_up());
+        // Those, too, whose asker gave up after the answer had been handed to it.
+        let given_up =
+            |(&id, sender): (&u64, &mpsc::Sender<Pushed>)| sender.is_closed().then_some(id);
+        let given_up: Vec<u64> = self.subscriptions.iter().filter_map(given_up).collect();
+        given_up.into_iter().for_each(|id| self.forget(id));
         let was_heard = std::mem::take(&mut self.pulse.was_heard);
         let was_asked = std::mem::take(&mut self.pulse.was_asked);
         // While nothing is read, what it says is not heard.
@@ -474,9 +479,19 @@ impl Connection {
         let Some(subscription) = self.subscriptions.get(&id) else {
             return;
         };
-        if let Err(TrySendError::Full(pushed)) = subscription.try_send(pushed) {
-            self.blocked = Some((id, pushed));
+        match subscription.try_send(pushed) {
+            Ok(()) => {}
+            Err(TrySendError::Full(pushed)) => self.blocked = Some((id, pushed)),
+            Err(TrySendError::Closed(_)) => self.forget(id),
         }
+    }
+
+    /// Ends a subscription whose values no one takes.
+    fn forget(&mut self, subscription: u64) {
+        self.obey(Command::Forget {
+            subscription,
+            is_unsubscribed: false,
+        });
     }
 
     fn answered(&mut self, id: Value, mut message: Value) {
@@ -500,10 +515,7 @@ impl Connection {
                     self.subscriptions.insert(id, sender);
                     if asker.send(answer).is_err() {
                         // The asker has given up.
-                        self.obey(Command::Forget {
-                            subscription: id,
-                            is_unsubscribed: false,
-                        });
+                        self.forget(id);
                     }
                 } else {
                     let _ = asker.send(answer);
@@ -627,30 +639,64 @@ mod tests {
     use super::*;
     use crate::{Gateway, Method, Server, Service};
 
+    /// A connection to a server, which answers nothing but pings.
+    async fn connected(patience: Duration) -> Connection {
+        let never = Method::new("never", |(): ()| {
+            std::future::pending::<Result<(), Fault>>()
+        });
+        let gateway = Gateway::new().service(Service::new("Kit").with(never));
+        let server = Server::bind(gateway, "127.0.0.1:0".parse().unwrap());
+        let server = server.await.unwrap();
+        let client = Client::connect(&server.url()).await.unwrap();
+        tokio::spawn(server.serve(std::future::pending()));
+        Connection {
+            stream: client.connect_socket().await.unwrap(),
+            is_flushing: false,
+            waiting: HashMap::new(),
+            subscriptions: HashMap::new(),
+            blocked: None,
+            ids: 0,
+            most_bytes: 1 << 20,
+            pulse: Pulse::of(patience),
+        }
+    }
+
+    fn run(test: impl Future<Output = ()>) {
+        let runtime = tokio::runtime::Runtime::new().unwrap();
+        let ended = async { tokio::time::timeout(Duration::from_secs(60), test).await };
+        runtime.block_on(ended).expect("it ends");
+    }
+
+    #[test]
+    fn subscriptions_that_are_given_up_when_they_had_begun_are_ended() {
+        run(async {
+            let mut connection = connected(Duration::from_secs(60)).await;
+            // Whether values come or not.
+            for (id, values) in [(7, true), (8, false)] {
+                let (sender, given_up) = mpsc::channel(1);
+                connection.subscriptions.insert(id, sender);
+                drop(given_up);
+                if values {
+                    let value = Message::text(format!(
+                        r#"{{"jsonrpc":"2.0","method":"value","params":{{"subscription":{id},"number":1,"missed":0,"value":5}}}}"#
+                    ));
+                    connection.take_in(value).unwrap();
+                } else {
+                    connection.look().unwrap();
+                }
+                assert!(connection.subscriptions.is_empty());
+            }
+            // The server is told of each.
+            assert_eq!(connection.waiting.len(), 2);
+        });
+    }
+
     #[test]
     fn calls_that_are_given_up_are_forgotten_though_no_answer_comes() {
-        let runtime = tokio::runtime::Runtime::new().unwrap();
-        let test = async {
-            let never = Method::new("never", |(): ()| {
-                std::future::pending::<Result<(), Fault>>()
-            });
-            let gateway = Gateway::new().service(Service::new("Kit").with(never));
-            let server = Server::bind(gateway, "127.0.0.1:0".parse().unwrap());
-            let server = server.await.unwrap();
-            let client = Client::connect(&server.url()).await.unwrap();
-            tokio::spawn(server.serve(std::future::pending()));
+        run(async {
             let patience = Duration::from_millis(200);
             let (commands, mut received) = mpsc::unbounded_channel();
-            let mut connection = Connection {
-                stream: client.connect_socket().await.unwrap(),
-                is_flushing: false,
-                waiting: HashMap::new(),
-                subscriptions: HashMap::new(),
-                blocked: None,
-                ids: 0,
-                most_bytes: 1 << 20,
-                pulse: Pulse::of(patience),
-            };
+            let mut connection = connected(patience).await;
             let asking = Asking {
                 patience,
                 ended: Arc::default(),
@@ -668,8 +714,6 @@ mod tests {
                 let ended = tokio::time::timeout(patience, serving).await;
                 assert!(ended.is_err(), "{ended:?}");
             }
-        };
-        let ended = async { tokio::time::timeout(Duration::from_secs(60), test).await };
-        runtime.block_on(ended).expect("they are forgotten");
+        });
     }
 }
