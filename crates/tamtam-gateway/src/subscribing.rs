@@ -37,10 +37,12 @@ pub(crate) fn subscribe(
         Fault::busy("the server has no thread to encode the values; try again later")
     })?;
     let figures = shared.metrics.push(name);
+    // In this order: what the topic retains from this moment on is newer than that.
+    let newest = channel.newest();
     Ok(Subscription::new(
         id,
         channel,
-        publication.greets(),
+        (publication.greets(), newest),
         wish,
         connection,
         figures,

@@ -164,8 +164,14 @@ impl Channel {
         }
     }
 
-    /// Where a subscriber begins.
-    pub(crate) fn begin(&self, wish: &Wish, greets: bool) -> Cursor {
+    /// The number of the newest value.
+    pub(crate) fn newest(&self) -> u64 {
+        self.state().log.head()
+    }
+
+    /// Where a subscriber begins: behind the number in its wish, or else with the newest value if it is to be greeted, or else behind the one
+    /// that was the newest as that was decided.
+    pub(crate) fn begin(&self, wish: &Wish, greets: bool, newest: u64) -> Cursor {
         let state = self.state();
         match wish.after {
             // Its number is of another run: all that is kept is new to it.
@@ -173,7 +179,10 @@ impl Channel {
                 state.log.begin(Some(0), wish.policy, wish.lag())
             }
             None if greets => state.log.begin_with_newest(),
-            after => state.log.begin(after, wish.policy, wish.lag()),
+            after => {
+                let after = after.unwrap_or(newest);
+                state.log.begin(Some(after), wish.policy, wish.lag())
+            }
         }
     }
 
@@ -220,6 +229,24 @@ mod tests {
     use super::*;
 
     #[test]
+    fn a_subscriber_that_is_not_greeted_gets_what_has_come_since_that_was_decided() {
+        let most = Most {
+            messages: 10,
+            bytes: 1_000,
+            keys: 10,
+        };
+        let channel = Channel::new(false, most);
+        let wish = Wish::new();
+        let newest = channel.newest();
+        channel.publish(None, Some(Encoded::default()));
+        let waiter = Waiter::new(Arc::default());
+        let (mut cursor, mut due) = (channel.begin(&wish, false, newest), Vec::new());
+        let taken = channel.take_or_wait(&mut cursor, &wish, 1_000, &waiter, &mut due);
+        assert!(taken.is_ok());
+        assert_eq!(due.len(), 1);
+    }
+
+    #[test]
     fn a_subscriber_waits_once_and_no_more_when_it_has_gone_or_was_told() {
         let most = Most {
             messages: 10,
@@ -229,7 +256,12 @@ mod tests {
         let channel = Channel::new(false, most);
         let waiting = || channel.state().waiters.len();
         let wish = Wish::new();
-        let subscriber = || (Waiter::new(Arc::default()), channel.begin(&wish, false));
+        let subscriber = || {
+            (
+                Waiter::new(Arc::default()),
+                channel.begin(&wish, false, channel.newest()),
+            )
+        };
         let take = |(waiter, cursor): &mut (Arc<Waiter>, Cursor)| {
             let mut due = Vec::new();
             let taken = channel.take_or_wait(cursor, &wish, 1_000, waiter, &mut due);

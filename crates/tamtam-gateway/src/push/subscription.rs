@@ -51,17 +51,17 @@ pub(crate) enum Message {
 }
 
 impl Subscription {
-    /// One that begins now, and gets the newest value first if it is to be greeted.
+    /// One that begins now, and gets the newest value first if it is to be greeted, or what is newer than the one with that number.
     pub(crate) fn new(
         id: u64,
         channel: &Arc<Channel>,
-        greets: bool,
+        (greets, newest): (bool, u64),
         mut wish: Wish,
         connection: &Arc<Notify>,
         figures: PushFigures,
         place: Ticket,
     ) -> Subscription {
-        let cursor = channel.begin(&wish, greets);
+        let cursor = channel.begin(&wish, greets, newest);
         // It has told where to begin, and is as long as its client likes.
         wish.run = None;
         channel.join();
