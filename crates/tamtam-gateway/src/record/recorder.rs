@@ -372,7 +372,7 @@ enum Untaken {
 
 impl Recorder {
     async fn forward(
-        &self,
+        self: &Arc<Self>,
         shared: &Arc<Shared>,
         request: Request,
     ) -> Result<Response, Box<Response>> {
@@ -381,7 +381,7 @@ impl Recorder {
         let forwarded = self.server.forwarded(&parts, body.clone());
         let forwarded = forwarded.ok_or_else(|| bad("the request has no place there".into()))?;
         let limits = &shared.gateway.limits;
-        let called = || format!("{} {}", parts.method, parts.uri.path());
+        let called = || name_of(&parts);
         let asking = async {
             // It names addresses, which are not the client's to know.
             let failed = |error: String| {
@@ -419,14 +419,7 @@ impl Recorder {
         if let Some(length) = length.filter(|_| parts.method == Method::HEAD) {
             head.headers.insert(CONTENT_LENGTH, length);
         }
-        let tell = |is_in_file: bool, reason: String| {
-            (self.told)(&RecordLoss {
-                request: called(),
-                is_in_file,
-                reason,
-            });
-        };
-        let lose = |reason: String| tell(false, reason);
+        let lose = |reason: String| self.tell(&parts, false, reason);
         let Taken { begin, rest } = taken;
         let passing = |head, begin, rest: Incoming| {
             let rest = rest
@@ -450,26 +443,36 @@ impl Recorder {
             }
             Remainder::Nothing => {
                 let answer = begin;
-                let asked_body = decompressed(
-                    &Head::of(&parts.headers).content_encoding,
-                    body,
-                    limits.body_bytes,
-                )
-                .await;
-                match asked_body {
-                    Ok(asked_body) if says_something(head.status) => {
-                        match self.keep(&parts, asked_body, &head, answer.clone()).await {
+                if says_something(head.status) {
+                    let recorder = Arc::clone(self);
+                    let (parts, head, answer) = (parts.clone(), head.clone(), answer.clone());
+                    let most = limits.body_bytes;
+                    // On a task of its own: the client may go meanwhile, and the work would go on beside that for others.
+                    let keeping = tokio::spawn(async move {
+                        let kept = recorder.keep(&parts, body, &head, answer, most).await;
+                        let tell = |is_in_file, reason| recorder.tell(&parts, is_in_file, reason);
+                        match kept {
                             Ok(doubts) => doubts.into_iter().for_each(|doubt| tell(true, doubt)),
-                            Err(reason) => lose(reason),
+                            Err(reason) => tell(false, reason),
                         }
+                    });
+                    if keeping.await.is_err() {
+                        lose("it could not be recorded".into());
                     }
-                    Ok(_) => {}
-                    Err((_, reason)) => lose(format!("its request cannot be read: {reason}")),
                 }
                 Response::from_parts(head, HttpBody::from(answer))
             }
         };
         Ok(keeping(ticket, answered))
+    }
+
+    /// Tells that an answer is not in the recording, or may not be given again.
+    fn tell(&self, parts: &request::Parts, is_in_file: bool, reason: String) {
+        (self.told)(&RecordLoss {
+            request: name_of(parts),
+            is_in_file,
+            reason,
+        });
     }
 
     /// Takes an answer in, as far as it is recorded. It may take as long as it does, if only something comes.
@@ -510,7 +513,12 @@ impl Recorder {
         body: Bytes,
         head: &response::Parts,
         answer: Bytes,
+        most_body_bytes: usize,
     ) -> Result<Vec<String>, String> {
+        let encoding = &Head::of(&parts.headers).content_encoding;
+        let body = decompressed(encoding, body, most_body_bytes)
+            .await
+            .map_err(|(_, reason)| format!("its request cannot be read: {reason}"))?;
         let encoding = &Head::of(&head.headers).content_encoding;
         let is_plain = matches!(encoding, Listed::Absent);
         let _alone = match is_plain && answer.len() <= LARGE_BYTES {
@@ -569,6 +577,11 @@ impl Known {
                 .remove(&self.hasher.hash_one((&call.key, &call.form, &call.path)));
         }
     }
+}
+
+/// A request as people read it.
+fn name_of(parts: &request::Parts) -> String {
+    format!("{} {}", parts.method, parts.uri.path())
 }
 
 /// Whether an answer with this status is one to the call, and not of who calls, or of a server that is overloaded.
