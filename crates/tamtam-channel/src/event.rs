@@ -127,7 +127,8 @@ impl Event {
     }
 
     /// Resets the event: a thread that comes from now on has to wait until it is set again. Those that wait already
-    /// keep what it was set for them.
+    /// keep what it was set for them. In an auto event that is one turn for each set; who comes before the thread that was woken for it takes
+    /// it, as without a reset, and that one waits on.
     pub fn reset(&self) {
         match self.kind {
             Kind::Manual => self.change(|state| (state & SET != 0).then_some(state & !SET)),
