@@ -235,11 +235,11 @@ impl<'a> Run<'a> {
         let name = planned.step.name.as_str();
         let at = self.running.iter().position(|running| running.step == step);
         let running = self.running.remove(at.context("it ran")?);
-        // Ended because another one failed: that one says why.
-        let is_cut = !self.failed.is_empty() && !self.manner.keeps_going;
         let path = self.log(step);
         let log = String::from_utf8_lossy(&fs::read(&path)?).into_owned();
         let sums = libtest::sums(&log);
+        // Ended because another one failed, which says why; unless it had failed by itself.
+        let is_cut = !self.failed.is_empty() && !self.manner.keeps_going && sums.failed == 0;
         self.times.extend(libtest::times(&log));
         self.sums.passed += sums.passed;
         let mut note = format!("{} s", running.began.elapsed().as_secs());

@@ -39,6 +39,20 @@ fn session_of(stat: &str) -> Option<i32> {
     (!matches!(state, "Z" | "X")).then_some(session)
 }
 
+/// Whether a process that runs with this number was started by this one.
+fn is_child(id: i32) -> bool {
+    let stat = fs::read_to_string(format!("/proc/{id}/stat")).unwrap_or_default();
+    let this = i32::try_from(std::process::id()).ok();
+    this.is_some() && parent_of(&stat) == this
+}
+
+/// The parent that a line of `/proc/ID/stat` names; none of a process that has ended and is only to be waited for.
+fn parent_of(stat: &str) -> Option<i32> {
+    session_of(stat)?;
+    let mut fields = stat.rsplit_once(')')?.1.split_whitespace();
+    fields.nth(1)?.parse().ok()
+}
+
 fn command_of(id: i32) -> String {
     let line = fs::read(format!("/proc/{id}/cmdline")).unwrap_or_default();
     let words = line.split(|byte| *byte == 0);
@@ -49,8 +63,10 @@ fn command_of(id: i32) -> String {
 /// Ends all that the session still runs: asks each process, gives it `patience`, then takes the rest down. Says what was there.
 pub(crate) fn end(session: i32, patience: Duration) -> Vec<Member> {
     let asked = members(session);
-    // The first one may not have begun its session yet.
-    let _ = kill(Pid::from_raw(session), Signal::SIGTERM);
+    // The first one may not have begun its session yet. Once it has ended its number may be another's.
+    if asked.is_empty() && (is_child(session) || !cfg!(target_os = "linux")) {
+        let _ = kill(Pid::from_raw(session), Signal::SIGTERM);
+    }
     for member in &asked {
         let _ = kill(Pid::from_raw(member.id), Signal::SIGTERM);
     }
@@ -94,6 +110,8 @@ mod tests {
         assert_eq!(session_of("71 (cargo) Z 70 71 68 0 -1"), None);
         assert_eq!(session_of("71 (cargo"), None);
         assert_eq!(session_of(""), None);
+        assert_eq!(parent_of("71 (cargo) S 70 71 68 0 -1 4194560"), Some(70));
+        assert_eq!(parent_of("71 (cargo) Z 70 71 68 0 -1"), None);
     }
 
     #[test]

@@ -103,8 +103,8 @@ impl Server {
 
 impl Drop for Server {
     fn drop(&mut self) {
-        // It ends its own children, which it could not if it were killed.
-        if let Ok(id) = i32::try_from(self.process.id()) {
+        // It ends its own children, which it could not if it were killed. One that has ended has no number any more.
+        if let (Ok(None), Ok(id)) = (self.process.try_wait(), i32::try_from(self.process.id())) {
             let _ = kill(Pid::from_raw(id), Signal::SIGTERM);
         }
         let _ = self.process.wait();
