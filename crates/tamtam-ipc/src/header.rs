@@ -8,7 +8,7 @@ use crate::party::Parties;
 /// `tamtam`, and two bytes that no text has.
 const MAGIC: u64 = u64::from_le_bytes(*b"tamtam\xF7\x01");
 /// The layout of segments that this version writes and reads.
-pub(crate) const LAYOUT: u32 = 6;
+pub(crate) const LAYOUT: u32 = 7;
 /// So much of a type's name is kept.
 const NAME_BYTES: usize = 256;
 
