@@ -17,7 +17,7 @@ mod linking;
 mod loom_tests;
 
 impl Core {
-    /// Counts an actor as sent once more; the number under which the other side knows it.
+    /// Counts an actor as sent once more; the number under which the other side knows it, and the generation for which it is counted.
     pub(crate) fn export_actor(&self, actor: Arc<dyn Exported>) -> (u64, u64) {
         let mut state = self.lock();
         let linked = state.links.number_of(actor.id());

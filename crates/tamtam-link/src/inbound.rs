@@ -438,6 +438,7 @@ impl Inbound {
                 // Otherwise it was over here before, by an end or as well.
                 if let Some(linked) = linked {
                     linked.tie.untie();
+                    core.lock().links.untied();
                 }
             }
             Frame::Ended(actor, end) => core.ended_there(actor, end),

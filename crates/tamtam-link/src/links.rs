@@ -46,6 +46,8 @@ pub(crate) struct Links {
     /// By the number under which the other side knows them.
     linkers: HashMap<u64, Linker>,
     numbers: HashMap<ActorId, u64>,
+    /// The key of the one that the other side takes back just now, over which no end is told any more.
+    untying: Option<u64>,
 }
 
 impl Links {
@@ -116,7 +118,7 @@ impl Links {
         Some(linked)
     }
 
-    /// Takes out the link that is named so by the other side.
+    /// Takes out the link that is named so by the other side, which takes it back: [`untied`](Self::untied) says that it is.
     pub(crate) fn remove_named(&mut self, maker: Maker, number: u64) -> Option<Linked> {
         let key = match maker {
             Maker::Writer => *self.there.get(&number)?,
@@ -124,7 +126,18 @@ impl Links {
             Maker::Reader if self.by_key.get(&number)?.made_there.is_none() => number,
             Maker::Reader => return None,
         };
+        self.untying = Some(key);
         self.remove(key)
+    }
+
+    /// What was taken out by its name is untied.
+    pub(crate) fn untied(&mut self) {
+        self.untying = None;
+    }
+
+    /// Whether the other side takes the link of this key back just now.
+    pub(crate) fn is_untying(&self, key: u64) -> bool {
+        self.untying == Some(key)
     }
 
     /// The number under which the other side knows an actor that is linked.

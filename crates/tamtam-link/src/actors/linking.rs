@@ -151,6 +151,9 @@ impl Core {
         self.say(
             |_| true,
             |state| {
+                if state.links.is_untying(key) {
+                    return;
+                }
                 let log = state.log.as_mut();
                 let log = log.filter(|_| number == ROOT && ended.reason.is_abnormal());
                 let is_kept = log.is_some();

@@ -1,7 +1,8 @@
 //! A process that dies while actors are linked with its own, or asked: what the next one hears, and what those hear who wait.
 
-use std::sync::mpsc;
+use std::sync::{Mutex, mpsc};
 
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use tamtam_actor::{Address, AskError, Budget, EndReason, Fate, Frame, ProcessEnd, Reply};
 use tamtam_link::{Death, Inbound, Link, LinkEnd};
 
@@ -337,4 +338,68 @@ fn a_process_that_breaks_the_protocol_has_failed_and_the_next_one_goes_on() {
     let mut to_parent = parent.begin_again(death(1, 1)).unwrap();
     let end = to_parent.receive(b"\x01\0\0\0\x63").unwrap_err();
     assert_eq!(parent.ended(), Some(end));
+}
+
+/// An address, and what happens once it is written.
+struct Meanwhile(Address<u64>, Act);
+
+#[derive(Default)]
+struct Act(Mutex<Option<Box<dyn FnOnce() + Send>>>);
+
+impl Serialize for Act {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        if let Some(act) = self.0.lock().unwrap().take() {
+            act();
+        }
+        serializer.serialize_unit()
+    }
+}
+
+impl Serialize for Meanwhile {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        (&self.0, &self.1).serialize(serializer)
+    }
+}
+
+impl<'de> Deserialize<'de> for Meanwhile {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        let (address, ()) = Deserialize::deserialize(deserializer)?;
+        Ok(Meanwhile(address, Act::default()))
+    }
+}
+
+/// It was counted for the process that has died; what the next one sends to it was taken for a breach of the protocol.
+#[test]
+fn an_address_in_a_message_that_is_written_as_the_process_dies_is_known_to_the_next_one() {
+    let mut home = Frame::new();
+    let (note, noted) = mpsc::channel();
+    let own = home
+        .spawner()
+        .spawn_fn(move |number: u64, _| note.send(number).unwrap());
+    let (parent, _to_parent) = Link::builder().keep_root().build(|| {});
+    let far = parent.root::<Meanwhile>();
+    let (give, given) = mpsc::channel();
+    let dies = parent.clone();
+    let act: Box<dyn FnOnce() + Send> = Box::new(move || {
+        give.send(dies.begin_again(death(0, 0)).unwrap()).unwrap();
+    });
+    let message = Meanwhile(own, Act(Mutex::new(Some(act))));
+    assert!(far.tell(message).is_ok());
+    let mut to_parent = given.recv().unwrap();
+
+    let mut there = Frame::new();
+    let root = there
+        .spawner()
+        .spawn_fn(|message: Meanwhile, _| message.0.tell(7).unwrap());
+    let (next, mut inbound) = Link::builder().root(&root).hold_root().build(|| {});
+    let mut bytes = Vec::new();
+    parent.take_outgoing(&mut bytes);
+    inbound.receive(&bytes).unwrap();
+    assert!(inbound.next_root().unwrap());
+    there.pump(Budget::unlimited());
+    bytes.clear();
+    next.take_outgoing(&mut bytes);
+    to_parent.receive(&bytes).unwrap();
+    home.pump(Budget::unlimited());
+    assert_eq!(noted.try_recv(), Ok(7));
 }
