@@ -474,7 +474,7 @@ impl Monitor {
     fn begin_when_told(
         &self,
         control: &Control,
-        inbound: Inbound,
+        mut inbound: Inbound,
     ) -> Option<(Incarnation, Inbound)> {
         while control.wait() {
             match self.recipe.start() {
@@ -482,7 +482,16 @@ impl Monitor {
                     self.shared.begin(child, &incarnation.progress);
                     return Some((incarnation, inbound));
                 }
-                Err(failed) => control.ended(failed.reason()),
+                Err(failed) => {
+                    let why = failed.reason();
+                    // A word to stop may have been meant for it, and is none to the next one.
+                    control.note_over();
+                    inbound = self
+                        .link
+                        .begin_again(next_life::unbegun(why.clone()))
+                        .ok()?;
+                    control.ended(why);
+                }
             }
         }
         self.end_without_process(EndReason::Stopped);

@@ -121,7 +121,7 @@ impl Shared {
         asked.next().is_none().then(|| Arc::clone(&one.hold))
     }
 
-    /// Lets go what was kept for the end, if that is told. That the last process has ended is not it: who tells it needs the cell.
+    /// Lets go what was kept for the end, if that has come. That the last process has ended is not it: who tells it needs the cell.
     fn part_if_ended(&self) {
         let parted = lock(&self.parting).take_if(|(cell, _)| cell.is_stopped());
         drop(parted);
