@@ -235,14 +235,13 @@ mod clock {
                 .name("tamtam-timer".to_owned())
                 .spawn(|| self.run())
                 .is_ok();
-            let mut kept = self.lock();
             if !started {
+                let mut kept = self.lock();
                 kept.runs = false;
                 kept.failed = Some(Instant::now());
+                // Under the lock, as the thread's own word: so the later one holds.
+                self.is_without_thread.store(true, Ordering::Relaxed);
             }
-            // Under the lock: of several that have tried, the last one has the last word.
-            self.is_without_thread.store(!started, Ordering::Relaxed);
-            drop(kept);
             started
         }
     }
@@ -331,6 +330,7 @@ mod clock {
     impl Clock {
         fn run(&self) {
             let mut kept = self.lock();
+            self.is_without_thread.store(false, Ordering::Relaxed);
             let mut idle_since = None;
             loop {
                 let now = Instant::now();
