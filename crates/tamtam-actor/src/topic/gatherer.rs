@@ -234,7 +234,7 @@ where
     }
 
     /// Finishes what was gathered, and delivers it, if this is what is asked for.
-    fn work(&self, mut deliver: bool) {
+    fn work(&self, deliver: bool) {
         {
             let mut state = self.state.lock();
             if state.busy {
@@ -278,11 +278,19 @@ where
             }
             state.held_size = rest.as_ref().map_or(0, G::size);
             state.held = rest;
-            if core::mem::take(&mut state.due) {
-                deliver = true;
+            let is_due = core::mem::take(&mut state.due);
+            if is_due && deliver {
                 continue;
             }
             state.busy = false;
+            if is_due {
+                drop(state);
+                // What came for that meanwhile was a turn of the subscriber, and only in one it is delivered.
+                if let Some(this) = self.this.upgrade() {
+                    this.knock();
+                }
+                break None;
+            }
             let is_held = state.held.is_some();
             let more = is_held || state.gathered.count() != 0;
             let round = more.then(|| Self::arm(&mut state)).flatten();

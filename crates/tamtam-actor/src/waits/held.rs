@@ -97,7 +97,6 @@ impl HeldWait {
                 break Some(closed.cycle.clone());
             }
             match waiting.circle() {
-                Some(other) if other.is_certain() => break Some(other.cycle),
                 Some(other) => (*closed, *time) = (other, grace()),
                 None => break None,
             }
