@@ -31,6 +31,7 @@ use super::index::{Call, calls};
 use super::journal::{Answer, AppendError, Body, Entry, Journal, RecordingError};
 use super::replay::{TRUSTED, asked};
 use crate::AmfClasses;
+use crate::admission::Ticket;
 use crate::gateway::{Front, Gateway, Shared};
 use crate::head::{Head, Listed};
 use crate::http::{LARGE_BYTES, decompressed, plain, receive_whole};
@@ -376,7 +377,7 @@ impl Recorder {
         shared: &Arc<Shared>,
         request: Request,
     ) -> Result<Response, Box<Response>> {
-        let (parts, body, ticket) = receive_whole(shared, request).await?;
+        let (parts, body, mut ticket) = receive_whole(shared, request).await?;
         let bad = |reason: String| plain(StatusCode::BAD_GATEWAY, reason);
         let forwarded = self.server.forwarded(&parts, body.clone());
         let forwarded = forwarded.ok_or_else(|| bad("the request has no place there".into()))?;
@@ -447,18 +448,24 @@ impl Recorder {
                     let recorder = Arc::clone(self);
                     let (parts, head, answer) = (parts.clone(), head.clone(), answer.clone());
                     let most = limits.body_bytes;
-                    // On a task of its own: the client may go meanwhile, and the work would go on beside that for others.
-                    let keeping = tokio::spawn(async move {
+                    // A stop waits for it.
+                    let lasts = shared.lasting.begin();
+                    // On a task of its own, which has the request's place: the client may go meanwhile, and the work would go on beside that for
+                    // others.
+                    let kept = tokio::spawn(async move {
                         let kept = recorder.keep(&parts, body, &head, answer, most).await;
                         let tell = |is_in_file, reason| recorder.tell(&parts, is_in_file, reason);
                         match kept {
                             Ok(doubts) => doubts.into_iter().for_each(|doubt| tell(true, doubt)),
                             Err(reason) => tell(false, reason),
                         }
+                        drop(lasts);
+                        ticket
                     });
-                    if keeping.await.is_err() {
+                    ticket = kept.await.unwrap_or_else(|_| {
                         lose("it could not be recorded".into());
-                    }
+                        Ticket::Refused
+                    });
                 }
                 Response::from_parts(head, HttpBody::from(answer))
             }
@@ -515,17 +522,19 @@ impl Recorder {
         answer: Bytes,
         most_body_bytes: usize,
     ) -> Result<Vec<String>, String> {
-        let encoding = &Head::of(&parts.headers).content_encoding;
-        let body = decompressed(encoding, body, most_body_bytes)
-            .await
-            .map_err(|(_, reason)| format!("its request cannot be read: {reason}"))?;
-        let encoding = &Head::of(&head.headers).content_encoding;
-        let is_plain = matches!(encoding, Listed::Absent);
-        let _alone = match is_plain && answer.len() <= LARGE_BYTES {
+        let encodings = [&parts.headers, &head.headers];
+        let [encoding_of_body, encoding] =
+            encodings.map(|headers| Head::of(headers).content_encoding);
+        let is_plain = |encoding: &Listed| matches!(encoding, Listed::Absent);
+        let is_small = answer.len() <= LARGE_BYTES && body.len() <= LARGE_BYTES;
+        let _alone = match is_small && is_plain(&encoding_of_body) && is_plain(&encoding) {
             true => None,
             false => Some(self.large.lock().await),
         };
-        let answer = decompressed(encoding, answer, self.most_answer_bytes)
+        let body = decompressed(&encoding_of_body, body, most_body_bytes)
+            .await
+            .map_err(|(_, reason)| format!("its request cannot be read: {reason}"))?;
+        let answer = decompressed(&encoding, answer, self.most_answer_bytes)
             .await
             .map_err(|(_, reason)| format!("it cannot be decompressed: {reason}"))?;
         let of_body = [CONTENT_LENGTH, CONTENT_ENCODING, DATE, SET_COOKIE];
