@@ -415,35 +415,46 @@ impl Connection {
     }
 
     fn obey(&mut self, command: Command) {
-        let (method, arguments, waiting) = match command {
+        match command {
             Command::Ask {
                 method,
                 arguments,
                 waiting,
-            } => (method, arguments, waiting),
+            } => drop(self.ask(&method, arguments, waiting)),
             Command::Forget {
                 subscription,
                 is_unsubscribed,
             } => {
-                if self.subscriptions.remove(&subscription).is_none() || is_unsubscribed {
+                let Some(values) = self.subscriptions.remove(&subscription) else {
                     return;
-                }
+                };
                 let arguments = serde_json::json!({"subscription": subscription});
-                ("unsubscribe".to_owned(), arguments, Waiting::NoOne)
+                if !is_unsubscribed && !self.ask("unsubscribe", arguments, Waiting::NoOne) {
+                    // The next look finds that no one takes its values.
+                    self.subscriptions.insert(subscription, values);
+                }
             }
-        };
+        }
+    }
+
+    /// Puts a call behind what is to be written; `false` if that takes nothing at the moment, as while it is flushed.
+    fn ask(&mut self, method: &str, arguments: Json, waiting: Waiting) -> bool {
         self.ids += 1;
         let mut call = serde_json::json!({"jsonrpc": "2.0", "id": self.ids, "method": method});
         if !arguments.is_null() {
             call["params"] = arguments;
         }
         self.waiting.insert(self.ids, waiting);
-        // It is ready at once, since nothing is written before the flush; what fails ends the connection there.
-        let _ = self
+        // It is ready at once where nothing is written before the flush; what fails ends the connection there.
+        let fed = self
             .stream
             .feed(Message::text(call.to_string()))
             .now_or_never();
         self.is_flushing = true;
+        if fed.is_none() {
+            self.waiting.remove(&self.ids);
+        }
+        fed.is_some()
     }
 
     fn take_in(&mut self, message: Message) -> Result<(), CallError> {
