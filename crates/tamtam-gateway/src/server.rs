@@ -130,6 +130,7 @@ impl Server {
             at: path.display().to_string(),
             source,
         };
+        let _alone = alone_beside(path).await;
         let is_socket = path
             .symlink_metadata()
             .is_ok_and(|file| file.file_type().is_socket());
@@ -247,6 +248,33 @@ impl Server {
             connections.tasks.abort_all();
         }
         Ok(())
+    }
+}
+
+/// So long a server waits for another one that looks for its place in the same folder.
+#[cfg(unix)]
+const LONGEST_LOOK: Duration = Duration::from_secs(1);
+
+/// Keeps other servers from looking for a place in the folder of this path until what this gives is dropped: two that find the socket of one that has
+/// died would each remove what they find, the other's. Nothing where the folder cannot be locked.
+#[cfg(unix)]
+async fn alone_beside(path: &Path) -> Option<std::fs::File> {
+    use rustix::fs::{FlockOperation, flock};
+
+    let folder = path
+        .parent()
+        .filter(|folder| !folder.as_os_str().is_empty());
+    let folder = std::fs::File::open(folder.unwrap_or(Path::new("."))).ok()?;
+    let begun = Instant::now();
+    loop {
+        match flock(&folder, FlockOperation::NonBlockingLockExclusive) {
+            Ok(()) => return Some(folder),
+            Err(rustix::io::Errno::WOULDBLOCK) if begun.elapsed() < LONGEST_LOOK => {
+                tokio::time::sleep(Duration::from_millis(2)).await;
+            }
+            // Another program may keep it locked for something else.
+            Err(_) => return None,
+        }
     }
 }
 

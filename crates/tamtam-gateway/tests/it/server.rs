@@ -157,6 +157,35 @@ fn a_unix_socket_is_served_and_taken_away_again() {
 
 #[cfg(unix)]
 #[test]
+fn of_servers_that_begin_at_once_where_one_has_died_one_gets_the_place() {
+    run(|| async {
+        let folder = tempfile::tempdir().unwrap();
+        for round in 0..20 {
+            let path = folder.path().join(format!("{round}.sock"));
+            // Its file stays when a socket is closed by the system.
+            drop(std::os::unix::net::UnixListener::bind(&path).unwrap());
+            let begin = || {
+                let path = path.clone();
+                tokio::spawn(async move { Server::bind_unix(kit(), path).await })
+            };
+            let begun: Vec<_> = (0..8).map(|_| begin()).collect();
+            let begun = futures_util::future::join_all(begun).await;
+            let mut servers: Vec<_> = begun
+                .into_iter()
+                .filter_map(|one| one.unwrap().ok())
+                .collect();
+            assert_eq!(servers.len(), 1, "in round {round}");
+            let serving = tokio::spawn(servers.remove(0).serve(std::future::pending()));
+            let stream = tokio::net::UnixStream::connect(&path).await.unwrap();
+            let asked = request("GET", "/metrics").body(Full::default()).unwrap();
+            assert_eq!(send_over(stream, asked).await.status, 200);
+            serving.abort();
+        }
+    });
+}
+
+#[cfg(unix)]
+#[test]
 fn a_server_leaves_the_socket_of_another_one_where_it_is() {
     run(|| async {
         let folder = tempfile::tempdir().unwrap();
