@@ -80,17 +80,18 @@ fn run(
     };
     let mut before: Option<Answer> = None;
     let mut view: Option<View> = None;
-    let mut is_asked = false;
+    // The order in which an answer is awaited, whatever is chosen meanwhile.
+    let mut asked = None;
     let mut next = Instant::now();
     loop {
         terminal.draw(|frame| screen.draw(frame, view.as_ref()))?;
-        if !is_asked && !screen.is_paused && Instant::now() >= next {
+        if asked.is_none() && !screen.is_paused && Instant::now() >= next {
             let _ = requests.send(Request {
                 most,
                 by: screen.by,
                 named: screen.named.clone(),
             });
-            is_asked = true;
+            asked = Some(screen.by);
             next = Instant::now() + interval;
         }
         if event::poll(ATTENTION)? {
@@ -135,11 +136,11 @@ fn run(
             }
         }
         if let Ok(answer) = answers.try_recv() {
-            is_asked = false;
+            let by = asked.take().unwrap_or(screen.by);
             match answer {
                 Ok(answer) => {
                     screen.trouble = None;
-                    view = Some(View::new(&answer, before.as_ref(), screen.by, most));
+                    view = Some(View::new(&answer, before.as_ref(), by, most));
                     before = Some(answer);
                 }
                 // The last figures stay to be read.
