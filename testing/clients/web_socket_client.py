@@ -1,4 +1,4 @@
-"""Python's `websockets` against the gateway at the URL that is given: calls, subscriptions, one that does not read."""
+"""Python's `websockets` against the gateway at the URL that is given: calls and subscriptions."""
 
 import asyncio
 import json

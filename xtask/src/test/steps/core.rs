@@ -224,11 +224,9 @@ pub(crate) fn fuzz(stage: &Stage) -> Result<()> {
     }
     let soak = Stage::soak().is_some();
     let listed = output_of(&mut stage.cargo("+nightly fuzz list"))?;
-    // Arrow and Parquet take minutes to compile with a sanitizer: only the long run has their targets. So does the gateway, which
-    // has both: its targets run where it is asked for, too. A test gives each its seeds.
+    // Arrow and Parquet take minutes to compile with a sanitizer: only the long run has their targets. A test gives each its seeds.
     let is_due = |target: &str| match target.split_once('_') {
         Some(("arrow" | "parquet", _)) => soak,
-        Some(("gateway", _)) => soak || !stage.is_whole(),
         _ => true,
     };
     let targets: Vec<_> = listed

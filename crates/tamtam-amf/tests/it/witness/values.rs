@@ -23,9 +23,11 @@ use super::what::of_amf3;
 fn text() -> impl Strategy<Value = Arc<str>> + Clone {
     prop_oneof![
         // Those that come again are referred to.
-        select(vec!["", "a", "id", "ü"]).prop_map(Arc::from),
-        "[a-z ü€\n]{0,12}".prop_map(Arc::from),
-        Just(Arc::from("long".repeat(50)))
+        20 => select(vec!["", "a", "id", "ü"]).prop_map(Arc::from),
+        20 => "[a-z ü€\n]{0,12}".prop_map(Arc::from),
+        20 => Just(Arc::from("long".repeat(50))),
+        // Beyond the length that a string has in AMF0: it is a long string there.
+        1 => Just(Arc::from("longer".repeat(12_000)))
     ]
 }
 
