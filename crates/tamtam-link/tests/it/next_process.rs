@@ -3,7 +3,7 @@
 use std::sync::{Mutex, mpsc};
 
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
-use tamtam_actor::{Address, AskError, Budget, EndReason, Fate, Frame, ProcessEnd, Reply};
+use tamtam_actor::{Address, AskError, Budget, EndReason, Ended, Fate, Frame, ProcessEnd, Reply};
 use tamtam_link::{Death, Inbound, Link, LinkEnd};
 
 use crate::suite::partners::{Bond, Partner, chain, partner};
@@ -75,9 +75,15 @@ struct Linked {
 
 impl Linked {
     fn new() -> Self {
+        Self::watched(|_, _| {})
+    }
+
+    /// With something that is done before they are linked.
+    fn watched(before: impl FnOnce(&Address<Bond>, &Link)) -> Self {
         let mut home = Frame::new();
         let own = home.spawner().name("own").spawn(Partner::default());
         let (parent, mut to_parent) = Link::builder().keep_root().build(|| {});
+        before(&own, &parent);
         let mut worker = Worker::new();
         let far = parent.root::<Bond>();
         own.tell(Bond::Link(far, Reply::to(|_| {}))).unwrap();
@@ -158,6 +164,29 @@ fn a_linker_that_ends_as_the_process_dies_is_heard_of_by_the_next() {
     linked.fail();
     linked.begin_again();
     linked.root_has_ended_for_own();
+}
+
+/// Its end is told to one who has watched it for longer, and the process dies just then: to the next one it is not said that the two are linked, for
+/// it has ended, and that it has ended is said to the link only afterwards.
+#[test]
+fn a_linker_whose_end_is_being_told_as_the_process_dies_is_heard_of_by_the_next() {
+    let (give, given) = mpsc::channel();
+    let mut watching = None;
+    let mut linked = Linked::watched(|own, parent| {
+        let dies = parent.clone();
+        let tell = move |_: &Ended| {
+            let to_parent = dies.begin_again(death(0, 0)).unwrap();
+            give.send(to_parent).unwrap();
+        };
+        watching = Some(tamtam_actor::link::export(own).watch(Box::new(tell)));
+    });
+    linked.fail();
+    linked.to_parent = given.recv().unwrap();
+    linked.worker = Worker::new();
+    linked.worker.take(&linked.parent, 0);
+    linked.worker.tell(&mut linked.to_parent);
+    linked.root_has_ended_for_own();
+    drop(watching);
 }
 
 #[test]
