@@ -253,7 +253,7 @@ impl Server {
 
 /// So long a server waits for another one that looks for its place in the same folder.
 #[cfg(unix)]
-const LONGEST_LOOK: Duration = Duration::from_secs(1);
+const LONGEST_LOOK: Duration = Duration::from_secs(5);
 
 /// Keeps other servers from looking for a place in the folder of this path until what this gives is dropped: two that find the socket of one that has
 /// died would each remove what they find, the other's. Nothing where the folder cannot be locked.
