@@ -39,14 +39,9 @@ pub(crate) fn subscribe(
     let figures = shared.metrics.push(name);
     // In this order: what the topic retains from this moment on is newer than that.
     let newest = channel.newest();
+    let behind = (!publication.greets()).then_some(newest);
     Ok(Subscription::new(
-        id,
-        channel,
-        (publication.greets(), newest),
-        wish,
-        connection,
-        figures,
-        place,
+        id, channel, behind, wish, connection, figures, place,
     ))
 }
 

@@ -169,20 +169,18 @@ impl Channel {
         self.state().log.head()
     }
 
-    /// Where a subscriber begins: behind the number in its wish, or else with the newest value if it is to be greeted, or else behind the one
-    /// that was the newest as that was decided.
-    pub(crate) fn begin(&self, wish: &Wish, greets: bool, newest: u64) -> Cursor {
+    /// Where a subscriber begins: behind the number in its wish, or else behind this one, or else with the newest value.
+    pub(crate) fn begin(&self, wish: &Wish, behind: Option<u64>) -> Cursor {
         let state = self.state();
-        match wish.after {
+        match (wish.after, behind) {
             // Its number is of another run: all that is kept is new to it.
-            Some(_) if wish.run.as_ref().is_some_and(|run| *run != self.run) => {
-                state.log.begin(Some(0), wish.policy, wish.lag())
+            (Some(_), _) if wish.run.as_ref().is_some_and(|run| *run != self.run) => {
+                state.log.begin(0, wish.policy, wish.lag())
             }
-            None if greets => state.log.begin_with_newest(),
-            after => {
-                let after = after.unwrap_or(newest);
-                state.log.begin(Some(after), wish.policy, wish.lag())
+            (Some(after), _) | (None, Some(after)) => {
+                state.log.begin(after, wish.policy, wish.lag())
             }
+            (None, None) => state.log.begin_with_newest(),
         }
     }
 
@@ -240,7 +238,7 @@ mod tests {
         let newest = channel.newest();
         channel.publish(None, Some(Encoded::default()));
         let waiter = Waiter::new(Arc::default());
-        let (mut cursor, mut due) = (channel.begin(&wish, false, newest), Vec::new());
+        let (mut cursor, mut due) = (channel.begin(&wish, Some(newest)), Vec::new());
         let taken = channel.take_or_wait(&mut cursor, &wish, 1_000, &waiter, &mut due);
         assert!(taken.is_ok());
         assert_eq!(due.len(), 1);
@@ -259,7 +257,7 @@ mod tests {
         let subscriber = || {
             (
                 Waiter::new(Arc::default()),
-                channel.begin(&wish, false, channel.newest()),
+                channel.begin(&wish, Some(channel.newest())),
             )
         };
         let take = |(waiter, cursor): &mut (Arc<Waiter>, Cursor)| {

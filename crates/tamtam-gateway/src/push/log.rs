@@ -163,9 +163,9 @@ impl Log {
         }
     }
 
-    /// Where a subscriber begins that wants what comes from now on, or behind a number; never farther behind than it may be.
-    pub(crate) fn begin(&self, after: Option<u64>, policy: Policy, lag: Lag) -> Cursor {
-        let told = after.unwrap_or(self.head).min(self.head);
+    /// Where a subscriber begins that wants what comes behind a number; never farther behind than it may be.
+    pub(crate) fn begin(&self, after: u64, policy: Policy, lag: Lag) -> Cursor {
+        let told = after.min(self.head);
         let mut cursor = Cursor { told, passed: told };
         if matches!(policy, Policy::Latest | Policy::LatestOfEachKey) {
             return cursor;
@@ -350,7 +350,7 @@ mod tests {
     #[test]
     fn one_that_is_too_far_behind_gets_the_newest_and_knows_what_it_missed() {
         let mut log = log(false, 100, 1_000);
-        let start = log.begin(None, Policy::All, WIDE);
+        let start = log.begin(log.head(), Policy::All, WIDE);
         for _ in 0..10 {
             log.push(None, value("12345"));
         }
@@ -398,7 +398,7 @@ mod tests {
     #[test]
     fn no_more_is_kept_than_is_to_be_and_what_is_forgotten_counts_as_missed() {
         let mut log = log(false, 4, 12);
-        let mut cursor = log.begin(None, Policy::All, WIDE);
+        let mut cursor = log.begin(log.head(), Policy::All, WIDE);
         for _ in 0..7 {
             log.push(None, value("12345"));
         }
@@ -413,19 +413,19 @@ mod tests {
         log.push(None, value("a value that is larger than what is kept"));
         assert_eq!(taken(&log, &mut cursor, Policy::All, WIDE), [(10, 2)]);
         // One that comes back begins where it was, and is not behind by what it cannot get.
-        let back = log.begin(Some(3), Policy::All, WIDE);
+        let back = log.begin(3, Policy::All, WIDE);
         assert!(!log.is_behind(back, WIDE));
         assert_eq!(taken(&log, &mut back.clone(), Policy::All, WIDE), [(10, 6)]);
         assert_eq!(
-            log.begin(Some(99), Policy::All, WIDE),
-            log.begin(None, Policy::All, WIDE)
+            log.begin(99, Policy::All, WIDE),
+            log.begin(log.head(), Policy::All, WIDE)
         );
     }
 
     #[test]
     fn of_each_key_the_newest_comes_once() {
         let mut log = log(true, 100, 1_000);
-        let mut cursor = log.begin(None, Policy::All, WIDE);
+        let mut cursor = log.begin(log.head(), Policy::All, WIDE);
         for key in ["tin", "lead", "tin", "tin", "lead", "zinc"] {
             log.push(Some(key.into()), value("1"));
         }
@@ -433,7 +433,7 @@ mod tests {
         assert_eq!(newest, [(4, 3), (5, 0), (6, 0)]);
         assert_eq!(taken(&log, &mut cursor, Policy::LatestOfEachKey, WIDE), []);
         log.push(Some("gold".into()), value("1"));
-        let mut from_the_first = log.begin(Some(0), Policy::LatestOfEachKey, WIDE);
+        let mut from_the_first = log.begin(0, Policy::LatestOfEachKey, WIDE);
         // Three keys are kept.
         let kept = taken(&log, &mut from_the_first, Policy::LatestOfEachKey, WIDE);
         assert_eq!(kept, [(5, 4), (6, 0), (7, 0)]);
@@ -443,7 +443,7 @@ mod tests {
     #[test]
     fn what_has_no_room_comes_the_next_time() {
         let mut log = log(true, 100, 1_000);
-        let mut cursor = log.begin(None, Policy::All, WIDE);
+        let mut cursor = log.begin(log.head(), Policy::All, WIDE);
         for key in ["tin", "lead", "zinc"] {
             log.push(Some(key.into()), value("12345"));
         }

@@ -51,17 +51,17 @@ pub(crate) enum Message {
 }
 
 impl Subscription {
-    /// One that begins now, and gets the newest value first if it is to be greeted, or what is newer than the one with that number.
+    /// One that begins now, and gets what is newer than the value of that number, or else the newest first.
     pub(crate) fn new(
         id: u64,
         channel: &Arc<Channel>,
-        (greets, newest): (bool, u64),
+        behind: Option<u64>,
         mut wish: Wish,
         connection: &Arc<Notify>,
         figures: PushFigures,
         place: Ticket,
     ) -> Subscription {
-        let cursor = channel.begin(&wish, greets, newest);
+        let cursor = channel.begin(&wish, behind);
         // It has told where to begin, and is as long as its client likes.
         wish.run = None;
         channel.join();

@@ -382,11 +382,10 @@ impl Recorder {
         let forwarded = self.server.forwarded(&parts, body.clone());
         let forwarded = forwarded.ok_or_else(|| bad("the request has no place there".into()))?;
         let limits = &shared.gateway.limits;
-        let called = || name_of(&parts);
         let asking = async {
             // It names addresses, which are not the client's to know.
             let failed = |error: String| {
-                let request = called();
+                let request = name_of(&parts);
                 tracing::warn!(request, error, "the server that is recorded gave no answer");
                 bad("the server that is recorded gave no answer".into())
             };
