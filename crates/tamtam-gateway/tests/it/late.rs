@@ -18,6 +18,7 @@ use tokio::time::timeout;
 
 use crate::amf;
 use crate::push::figure;
+use crate::stalled::endless;
 use crate::world::{LIMIT, Running, kit, look_again, request, run, tiles};
 
 /// So long a test waits for what comes after a fraction of a second.
@@ -193,14 +194,7 @@ fn sources_that_wait_for_their_clients_keep_no_thread_from_the_work_for_others()
     tamtam_testing::within(LIMIT, || {
         let runtime = runtime_of_few_threads();
         runtime.block_on(async {
-            let endless = Method::blocking("endless", |(): ()| {
-                Ok::<_, Fault>(RowStream::new(tiles(0).schema().clone(), |sink| {
-                    loop {
-                        sink.send(tiles(1_000))?;
-                    }
-                }))
-            });
-            let service = Service::new("Endless").with(endless.safe());
+            let service = Service::new("Endless").with(endless().0);
             let server = Running::of(kit().service(service)).await;
             let mut unread = Vec::new();
             for _ in 0..2 * FEW_THREADS {

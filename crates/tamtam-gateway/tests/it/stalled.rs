@@ -17,7 +17,7 @@ use crate::world::{Running, look_again, request, run, send_over, tiles};
 const LARGE_BYTES: usize = 16 << 20;
 
 /// A table without an end, and what tells that its source has ended.
-fn endless() -> (Method, Arc<Notify>) {
+pub(crate) fn endless() -> (Method, Arc<Notify>) {
     let ended = Arc::new(Notify::new());
     let told = Arc::clone(&ended);
     let method = Method::blocking("endless", move |(): ()| {

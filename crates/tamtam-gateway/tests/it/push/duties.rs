@@ -12,8 +12,8 @@ use tokio::sync::Notify;
 use tokio_tungstenite::tungstenite::protocol::frame::coding::CloseCode;
 use tokio_tungstenite::tungstenite::{Error, Message};
 
-use super::events::{Events, takes};
-use super::{Market, Price, Socket, price};
+use super::events::{Events, publish_until_full};
+use super::{Market, Price, Socket};
 use crate::world::{Running, run};
 
 #[test]
@@ -62,15 +62,7 @@ fn a_stop_closes_a_socket_behind_the_answer_to_what_it_had_accepted() {
         let call = Message::text(call.to_string());
         socket.stream.send(call).await.unwrap();
         begun.notified().await;
-        let mut cents = 0;
-        while cents == 0 || takes(&server, cents).await {
-            cents += 1;
-            let value = Price {
-                note: "x".repeat(64 << 10),
-                ..price("tin", cents)
-            };
-            market.prices.publish(value).unwrap();
-        }
+        publish_until_full(&server, &market).await;
         server.stop();
         while TcpStream::connect(server.address).await.is_ok() {
             tokio::task::yield_now().await;

@@ -7,17 +7,19 @@ use std::task::{Context, Poll, ready};
 use std::time::Duration;
 
 use http_body_util::{BodyExt, Full};
+use hyper::client::conn::http2::SendRequest;
 use hyper_util::rt::{TokioExecutor, TokioIo};
 use serde_json::value::RawValue;
 use serde_json::{Value as Json, json};
 use tamtam_channel::Property;
-use tamtam_gateway::{Fault, Gateway, Limits, Method, RowStream, Service};
+use tamtam_gateway::{Gateway, Limits, Service};
 use tokio::io::{AsyncRead, AsyncReadExt, AsyncWrite, AsyncWriteExt, ReadBuf};
 use tokio::net::TcpStream;
 use tokio::time::{Sleep, sleep};
 
 use super::{Market, Price, Socket, figure, price};
-use crate::world::{Running, request, run, tiles};
+use crate::stalled::endless;
+use crate::world::{Running, request, run};
 
 /// JSON as it was written elsewhere.
 #[derive(Clone)]
@@ -209,7 +211,7 @@ const SUBSCRIBERS: &str = r#"tamtam_gateway_subscribers{name="Market.prices"}"#;
 pub(super) const SENT: &str = r#"tamtam_gateway_values_sent_total{name="Market.prices"}"#;
 
 /// Whether a client that does not read takes so many values, or the systems on both sides do for it.
-pub(super) async fn takes(server: &Running, values: u64) -> bool {
+async fn takes(server: &Running, values: u64) -> bool {
     for _ in 0..100 {
         if figure(server, SENT).await == values {
             return true;
@@ -219,26 +221,32 @@ pub(super) async fn takes(server: &Running, values: u64) -> bool {
     false
 }
 
-/// Publishes one value after the other as long as they go to a client that does not read, and then more of them, until its subscription
-/// is closed for being behind, and until nothing of that is left.
-async fn publish_until_closed(server: &Running, market: &Market) {
-    let note = "x".repeat(64 << 10);
-    let publish = |cents| {
-        let value = Price {
-            note: note.clone(),
-            ..price("tin", cents)
-        };
-        market.prices.publish(value).unwrap();
+/// Publishes a value that is long.
+fn publish_long(market: &Market, cents: u64) {
+    let value = Price {
+        note: "x".repeat(64 << 10),
+        ..price("tin", cents)
     };
+    market.prices.publish(value).unwrap();
+}
+
+/// Publishes one value after the other as long as they go to a client that does not read; how many.
+pub(super) async fn publish_until_full(server: &Running, market: &Market) -> u64 {
     let mut cents = 0;
     while cents == 0 || takes(server, cents).await {
         cents += 1;
-        publish(cents);
+        publish_long(market, cents);
     }
+    cents
+}
+
+/// As that, and then more of them, until its subscription is closed for being behind, and until nothing of that is left.
+async fn publish_until_closed(server: &Running, market: &Market) {
+    let cents = publish_until_full(server, market).await;
     assert_eq!(figure(server, CLOSED).await, 0);
     // It is asked for no more; so what closes it is not that.
     for more in 1..=20 {
-        publish(cents + more);
+        publish_long(market, cents + more);
     }
     while figure(server, CLOSED).await == 0 {
         tokio::task::yield_now().await;
@@ -269,37 +277,51 @@ fn events_that_are_to_be_closed_end_though_the_client_does_not_read() {
     });
 }
 
+/// A connection of HTTP/2 over this, and how much of it is sent before it is read.
+async fn http2(
+    io: impl AsyncRead + AsyncWrite + Send + Unpin + 'static,
+    of_stream: u32,
+    of_connection: u32,
+) -> SendRequest<Full<bytes::Bytes>> {
+    let handshake = hyper::client::conn::http2::Builder::new(TokioExecutor::new())
+        .initial_stream_window_size(of_stream)
+        .initial_connection_window_size(of_connection)
+        .handshake(TokioIo::new(io));
+    let (sender, connection) = handshake.await.unwrap();
+    tokio::spawn(connection);
+    sender
+}
+
+/// A request as it goes over that.
+fn asked(path: &str) -> hyper::Request<Full<bytes::Bytes>> {
+    let url = format!("http://localhost{path}");
+    hyper::Request::get(url).body(Full::default()).unwrap()
+}
+
+/// The last event of a stream that ends.
+async fn last_of(body: hyper::body::Incoming) -> Event {
+    let text = String::new();
+    let (mut events, mut last) = (Events { body, text }, Event::default());
+    while let Some(event) = events.next().await {
+        last = event;
+    }
+    last
+}
+
 #[test]
 fn events_over_http2_end_and_the_other_requests_of_their_connection_go_on() {
     run(|| async {
         let (market, gateway) = Market::new();
         let server = Running::of(gateway).await;
         let stream = TcpStream::connect(server.address).await.unwrap();
-        let handshake = hyper::client::conn::http2::Builder::new(TokioExecutor::new())
-            .initial_stream_window_size(64 << 10)
-            // What one stream does not read leaves room for the others.
-            .initial_connection_window_size(1 << 20)
-            .handshake(TokioIo::new(stream));
-        let (mut sender, connection) = handshake.await.unwrap();
-        tokio::spawn(connection);
-        let asked = |path: &str| {
-            let url = format!("http://localhost{path}");
-            let request = hyper::Request::get(url);
-            request.body(Full::<bytes::Bytes>::default()).unwrap()
-        };
+        // What one stream does not read leaves room for the others.
+        let mut sender = http2(stream, 64 << 10, 1 << 20).await;
         let response = sender.send_request(asked(CLOSES)).await.unwrap();
         assert_eq!(response.status(), 200);
         publish_until_closed(&server, &market).await;
         let other = sender.send_request(asked("/services")).await.unwrap();
         assert_eq!(other.status(), 200);
-        let mut events = Events {
-            body: response.into_body(),
-            text: String::new(),
-        };
-        let mut last = Event::default();
-        while let Some(event) = events.next().await {
-            last = event;
-        }
+        let last = last_of(response.into_body()).await;
         assert_eq!(last.kind, "closed");
         assert!(last.data.parse::<u64>().unwrap() > 0, "{}", last.data);
     });
@@ -354,31 +376,14 @@ impl AsyncWrite for SlowLink {
 fn events_over_http2_that_are_closed_cut_no_download_that_is_slower_than_the_server() {
     run(|| async {
         let (market, gateway) = Market::new();
-        let endless = Method::blocking("endless", |(): ()| {
-            Ok::<_, Fault>(RowStream::new(tiles(0).schema().clone(), |sink| {
-                loop {
-                    sink.send(tiles(1_000))?;
-                }
-            }))
-        });
-        let service = Service::new("Endless").with(endless.safe());
+        let service = Service::new("Endless").with(endless().0);
         let server = Running::of(gateway.service(service)).await;
         let stream = TcpStream::connect(server.address).await.unwrap();
         let slow = SlowLink {
             stream,
             pause: Box::pin(sleep(Duration::ZERO)),
         };
-        let handshake = hyper::client::conn::http2::Builder::new(TokioExecutor::new())
-            .initial_stream_window_size(4 << 20)
-            .initial_connection_window_size(64 << 20)
-            .handshake(TokioIo::new(slow));
-        let (mut sender, connection) = handshake.await.unwrap();
-        tokio::spawn(connection);
-        let asked = |path: &str| {
-            let url = format!("http://localhost{path}");
-            let request = hyper::Request::get(url);
-            request.body(Full::<bytes::Bytes>::default()).unwrap()
-        };
+        let mut sender = http2(slow, 4 << 20, 64 << 20).await;
         let events = sender.send_request(asked(CLOSES)).await.unwrap();
         let download = sender.send_request(asked("/rest/Endless/endless")).await;
         let mut download = download.unwrap().into_body();
@@ -392,14 +397,7 @@ fn events_over_http2_that_are_closed_cut_no_download_that_is_slower_than_the_ser
         });
         publish_until_closed(&server, &market).await;
         reading.await.unwrap();
-        let mut events = Events {
-            body: events.into_body(),
-            text: String::new(),
-        };
-        let mut last = Event::default();
-        while let Some(event) = events.next().await {
-            last = event;
-        }
+        let last = last_of(events.into_body()).await;
         assert_eq!(last.kind, "closed");
     });
 }
