@@ -51,6 +51,7 @@ const said: { readonly [name: string]: Frame } = {
     "failed-13": { kind: "failed", number: 5, failure: { why: "refused", text } },
     "failed-14": { kind: "failed", number: 5, failure: { why: "killed", code: 0 } },
     "failed-15": { kind: "failed", number: 5, failure: { why: "killed", code: -1 } },
+    "failed-16": { kind: "failed", number: 5, failure: { why: "dropped" } },
     "ended-1": { kind: "ended", number: 5, end: { why: "stopped" } },
     "ended-2": { kind: "ended", number: 5, end: { why: "no addresses" } },
     "ended-3": { kind: "ended", number: 5, end: { why: "home ended" } },

@@ -21,6 +21,7 @@ use tamtam_wait::seam::atomic::{
 use tamtam_wait::seam::{self, UnsafeCell};
 
 use crate::ended::{EndReason, catch};
+use crate::error::AskError;
 use crate::id::{ActorId, forget_name};
 use crate::mailbox::{
     DeadLetter, Downstream, Head, LaneLength, LimitedMailbox, Loss, Mute, Ruled, Seen, Special,
@@ -483,9 +484,15 @@ impl<M> Cell<M> {
             .special
             .as_ref()
             .and_then(|special| special.undelivered.as_ref());
-        match undelivered {
+        let lose = move || match undelivered {
             Some(undelivered) => drop(contain(move || undelivered(message, why))),
             None => drop(message),
+        };
+        match why {
+            Loss::DroppedNewest | Loss::DroppedOldest | Loss::Replaced => {
+                dropping_for(AskError::Dropped(self.id), lose);
+            }
+            _ => lose(),
         }
     }
 

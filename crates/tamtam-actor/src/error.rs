@@ -306,6 +306,7 @@ impl AskError {
             | AskError::TooLarge(failure) => failure.fate(),
             AskError::ProcessEnded(_) | AskError::Refused(_) => Fate::Begun,
             AskError::Unanswered
+            | AskError::Dropped(_)
             | AskError::Panicked(_)
             | AskError::Hung(_)
             | AskError::TimedOut
@@ -319,9 +320,10 @@ impl AskError {
     #[must_use]
     pub fn actor(&self) -> Option<ActorId> {
         match self {
-            AskError::Full(actor) | AskError::Stopped(actor) | AskError::Hung(actor) => {
-                Some(*actor)
-            }
+            AskError::Full(actor)
+            | AskError::Dropped(actor)
+            | AskError::Stopped(actor)
+            | AskError::Hung(actor) => Some(*actor),
             AskError::Panicked(panicked) => Some(panicked.actor()),
             AskError::NoThread(starved) => Some(starved.asked()),
             AskError::Unanswered
@@ -338,7 +340,7 @@ impl AskError {
     }
 
     /// The name of that actor, if it was given one by [`Spawner::name`](crate::Spawner::name). In [`Full`](AskError::Full),
-    /// [`Stopped`](AskError::Stopped) and [`Hung`](AskError::Hung) it is known as long as there is an address of the actor.
+    /// [`Dropped`](AskError::Dropped), [`Stopped`](AskError::Stopped) and [`Hung`](AskError::Hung) it is known as long as there is an address of the actor.
     ///
     /// # Examples
     ///
@@ -386,6 +388,10 @@ impl AskError {
 pub enum AskError {
     /// The mailbox of this actor has no room: it never got the question. For its name, see [`name`](AskError::name).
     Full(ActorId),
+    /// The mailbox of this actor dropped the question: for want of room, as its [`Overflow`](crate::Overflow) has it, or for a later
+    /// one [about the same](crate::Spawner::latest_by). This actor never got it; one that has passed the question on to it may have begun
+    /// it. For its name, see [`name`](AskError::name).
+    Dropped(ActorId),
     /// This actor had stopped: it never got the question. For its name, see [`name`](AskError::name).
     Stopped(ActorId),
     /// The question was dropped without an answer: by the actor, or with its mailbox when it stopped.
@@ -556,6 +562,14 @@ impl fmt::Display for AskError {
                 return write!(
                     f,
                     "the mailbox of actor {actor} is full: the question was not asked"
+                );
+            }
+            AskError::Dropped(actor) => {
+                let name = self.name();
+                let actor = Called(*actor, name.as_deref());
+                return write!(
+                    f,
+                    "the mailbox of actor {actor} dropped the question: there was no room, or a later message about the same"
                 );
             }
             AskError::Stopped(actor) => {

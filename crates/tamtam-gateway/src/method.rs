@@ -129,7 +129,7 @@ impl Method {
     }
 
     /// A method that an actor answers: the call waits in its mailbox. Where that is full the caller is told that the server is
-    /// busy, at once, or as the mailbox's [`Overflow`](tamtam_actor::Overflow) has it. What the actor [refuses](tamtam_actor::Reply::refuse) is a fault
+    /// busy: at once, or when the call is dropped for others, or not before its time is over, as the mailbox's [`Overflow`](tamtam_actor::Overflow) has it. What the actor [refuses](tamtam_actor::Reply::refuse) is a fault
     /// with the code `Refused` and its reason.
     ///
     /// ```
@@ -279,7 +279,9 @@ fn of_actor(error: &AskError) -> Fault {
     match error {
         // It is said for the one who asks.
         AskError::Refused(refused) => Fault::new("Refused", refused.reason()),
-        AskError::Full(_) => Fault::busy("too many calls wait for this method; try again later"),
+        AskError::Full(_) | AskError::Dropped(_) => {
+            Fault::busy("too many calls wait for this method; try again later")
+        }
         AskError::TimedOut => Fault::timed_out(),
         AskError::Stopped(_) | AskError::Unreachable(_) | AskError::ProcessEnded(_) => {
             Fault::of(FaultKind::Unavailable, "what answers this method has ended")

@@ -626,6 +626,7 @@ mod tests {
             FarFailure::Refused(text()),
             FarFailure::ProcessEnded(ProcessEnd::Unknown),
             FarFailure::ProcessEnded(ProcessEnd::Hung),
+            FarFailure::Dropped,
         ];
         all.extend(failures.map(|failure| Frame::Failed(5, failure)));
         let ends = [

@@ -80,6 +80,8 @@ export function failureError(failure: Failure): LinkError {
             return new LinkError("stopped", "the actor had stopped", "unknown");
         case "full":
             return new LinkError("full", "the actor's mailbox was full", "not begun");
+        case "dropped":
+            return new LinkError("full", "the actor's mailbox dropped the question for others", "unknown");
         case "hung":
             return new LinkError("hung", "the actor's handler did not come back", "begun");
         case "panicked":

@@ -29,7 +29,7 @@ export interface Body {
 
 /** Why there is no answer. */
 export type Failure =
-    | { readonly why: "unanswered" | "stopped" | "full" | "hung" }
+    | { readonly why: "unanswered" | "stopped" | "full" | "hung" | "dropped" }
     | { readonly why: "panicked"; readonly name: string; readonly text: string }
     | { readonly why: "not-decodable" | "not-encodable" | "too-large" | "other"; readonly fate: Fate; readonly text: string }
     | { readonly why: "exited" | "killed"; readonly code: number }
@@ -183,6 +183,9 @@ function writeFailure(failure: Failure, output: Output): void {
         case "hung":
             output.byte(PLAIN_FAILURES.indexOf(failure.why));
             break;
+        case "dropped":
+            output.byte(12);
+            break;
         case "refused":
             output.byte(11);
             output.text(failure.text);
@@ -323,6 +326,7 @@ function readFailure(input: Input): Failure {
     }
     if (why === 9 || why === 10) return { why: why === 9 ? "exited" : "killed", code: input.int32("how a process has ended") };
     if (why === 11) return { why: "refused", text: input.text("why a question is refused") };
+    if (why === 12) return { why: "dropped" };
     throw protocol(`${why} does not say why there is no answer`);
 }
 

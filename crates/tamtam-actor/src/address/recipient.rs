@@ -5,8 +5,8 @@ use std::sync::{Arc, Weak};
 
 use tamtam_wait::{Source, or_undo};
 
-use crate::cell::{AnyActor, Cell, Door, System};
-use crate::error::TellError;
+use crate::cell::{AnyActor, Cell, Door, System, dropping_for};
+use crate::error::{AskError, TellError};
 #[cfg(feature = "serde")]
 use crate::error::{LinkFailure, Refusal};
 use crate::id::ActorId;
@@ -109,7 +109,7 @@ pub(crate) trait Recipient<M> {
             Reserved::Place => return self.fill(message, asked_by),
             Reserved::Dropped => {
                 self.note_lost(core::any::type_name::<M>(), Loss::DroppedNewest);
-                drop(message);
+                dropping_for(AskError::Dropped(self.id()), move || drop(message));
             }
             Reserved::Full if self.is_stopped() => {
                 #[cfg(feature = "serde")]

@@ -542,6 +542,8 @@ pub enum FarFailure {
     Stopped,
     /// Its mailbox had no room.
     Full,
+    /// Its mailbox dropped the question for others.
+    Dropped,
     /// Its handler did not come back.
     Hung,
     /// The question was no message to the program there, as this says.
@@ -576,6 +578,7 @@ impl FarFailure {
             ),
             AskError::Stopped(_) => FarFailure::Stopped,
             AskError::Full(_) => FarFailure::Full,
+            AskError::Dropped(_) => FarFailure::Dropped,
             AskError::Hung(_) => FarFailure::Hung,
             AskError::NotDecodable(failure) => FarFailure::NotDecodable(fate, text(failure)),
             AskError::NotEncodable(failure) => FarFailure::NotEncodable(fate, text(failure)),
@@ -596,6 +599,7 @@ impl FarFailure {
             }
             FarFailure::Stopped => AskError::Stopped(asked),
             FarFailure::Full => AskError::Full(asked),
+            FarFailure::Dropped => AskError::Dropped(asked),
             FarFailure::Hung => AskError::Hung(asked),
             FarFailure::NotDecodable(fate, text) => {
                 AskError::NotDecodable(LinkFailure::new(fate, text))

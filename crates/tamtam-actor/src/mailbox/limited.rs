@@ -50,10 +50,11 @@ pub enum Overflow {
     /// Its sender waits for room: see [`Address::tell`](crate::Address::tell).
     Wait,
     /// It is dropped; in a mailbox with [priorities](crate::Spawner::priorities), the newest one of the lowest
-    /// priority is.
+    /// priority is. Who waits for the answer to a message that is dropped gets [`AskError::Dropped`](crate::AskError::Dropped).
     DropNewest,
     /// It is appended, and the oldest one is dropped; in a mailbox with
-    /// [priorities](crate::Spawner::priorities), the oldest one of the lowest priority, which may be this one.
+    /// [priorities](crate::Spawner::priorities), the oldest one of the lowest priority, which may be this one. Who waits for an answer is told
+    /// as by `DropNewest`.
     DropOldest,
 }
 

@@ -6,7 +6,7 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use crate::support::{
-    Drops, Hold, LONG, SHORT, Token, hold, panic_on_purpose, until, within_limit,
+    Drops, Hold, LONG, SHORT, Token, block_on, hold, panic_on_purpose, until, within_limit,
 };
 use tamtam_actor::{Address, AskError, Overflow, Pool, Reply};
 
@@ -74,11 +74,15 @@ fn the_newest_are_dropped_and_counted() {
         }
         mapped.tell(99).unwrap();
         assert_eq!((actor.lost(), drops.count()), (8, 7));
-        assert_eq!(actor.ask(Mail::Ask), Err(AskError::Unanswered));
+        assert_eq!(actor.ask(Mail::Ask), Err(AskError::Dropped(actor.id())));
         assert_eq!(actor.lost(), 9);
+        let mapped_question = actor.map(|reply: Reply<u64>| Mail::Ask(reply));
+        let asked = mapped_question.ask(|reply| reply);
+        assert_eq!(asked, Err(AskError::Dropped(actor.id())));
+        assert_eq!(actor.lost(), 10);
         gate.open();
         (0..3).for_each(|number| assert_eq!(next(&numbers), number));
-        assert_eq!(mapped.lost(), 9);
+        assert_eq!(mapped.lost(), 10);
     });
 }
 
@@ -91,15 +95,17 @@ fn the_oldest_are_dropped_and_counted() {
         let (wait, gate) = hold();
         actor.tell(Mail::Hold(wait)).unwrap();
         gate.until_entered();
+        let asked = actor.ask_async(Mail::Ask);
         for number in 0..10 {
             actor.tell(Mail::Counted(number, drops.token())).unwrap();
         }
+        assert_eq!(block_on(asked), Err(AskError::Dropped(actor.id())));
         actor.map(Mail::Number).tell(10).unwrap();
-        assert_eq!((actor.lost(), drops.count()), (8, 8));
+        assert_eq!((actor.lost(), drops.count()), (9, 8));
         gate.open();
         (8..11).for_each(|number| assert_eq!(next(&numbers), number));
         assert_eq!(actor.ask(Mail::Ask), Ok(1));
-        assert_eq!(actor.lost(), 8);
+        assert_eq!(actor.lost(), 9);
     });
 }
 

@@ -444,7 +444,7 @@ fn dead_letters_are_told_outside_of_locks() {
 }
 
 #[test]
-fn a_question_that_is_replaced_is_unanswered() {
+fn a_question_that_is_replaced_is_told_that_it_was_dropped() {
     within_limit(|| {
         let pool = Pool::with_threads(1);
         let (sender, _receiver) = mpsc::channel();
@@ -459,7 +459,7 @@ fn a_question_that_is_replaced_is_unanswered() {
             let first = scope.spawn(|| actor.ask(Mail::Ask));
             until(|| actor.level().unwrap().queued == 1);
             let second = scope.spawn(|| actor.ask(Mail::Ask));
-            assert_eq!(first.join().unwrap(), Err(AskError::Unanswered));
+            assert_eq!(first.join().unwrap(), Err(AskError::Dropped(actor.id())));
             gate.open();
             assert_eq!(second.join().unwrap(), Ok(()));
         });

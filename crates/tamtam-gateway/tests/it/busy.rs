@@ -3,15 +3,16 @@
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::mpsc;
+use std::time::Duration;
 
-use tamtam_actor::{Overflow, Pool, Reply};
+use tamtam_actor::{Address, AskError, Overflow, Pool, Reply};
 use tamtam_amf::amf0::Value as Amf0;
 use tamtam_amf::amf3::Value as Amf3;
 use tamtam_amf::packet::{Message, Version};
 use tamtam_gateway::{Caller, Gateway, Limits, Service};
 
 use crate::amf::{amf3_in, class_of, flex, headers, in_amf3, packet, send};
-use crate::world::{Running, kit, run};
+use crate::world::{Running, kit, look_again, run};
 
 /// Messages of Flex: each command, and a call of this destination and operation.
 fn messages(destination: &str, operation: &str) -> [Amf3; 4] {
@@ -124,18 +125,146 @@ enum Count {
     Hold(mpsc::Sender<()>, mpsc::Receiver<()>),
 }
 
+/// An actor in whose mailbox is room for one call.
+fn counter(pool: &Pool, overflow: Overflow) -> Address<Count> {
+    let spawner = pool.spawner().limited(1, overflow);
+    spawner.spawn_fn(|message: Count, _| match message {
+        Count::Read(reply) => reply.send(7),
+        Count::Hold(begun, until) => {
+            begun.send(()).unwrap();
+            until.recv().unwrap();
+        }
+    })
+}
+
+/// Keeps it in the middle of a message until something is sent to what comes back.
+fn hold(counter: &Address<Count>) -> mpsc::Sender<()> {
+    let (begin, begun) = mpsc::channel();
+    let (release, until) = mpsc::channel();
+    counter.tell(Count::Hold(begin, until)).unwrap();
+    begun.recv().unwrap();
+    release
+}
+
+/// What a call by a protocol came to: its answer, or that the server is busy.
+async fn count_by(server: &Running, protocol: &str) -> Result<(), ()> {
+    match protocol {
+        "XML-RPC" => {
+            let call = "<methodCall><methodName>Counter.count</methodName></methodCall>";
+            let told = server.xml_rpc(call.to_owned()).await;
+            if told.contains("<int>-32005</int>") {
+                assert!(told.contains("try again later"), "{told}");
+                return Err(());
+            }
+            assert!(told.contains(">7<"), "{told}");
+        }
+        "JSON-RPC" => {
+            let call = r#"{"jsonrpc":"2.0","method":"Counter.count","params":[],"id":1}"#;
+            let told = server.json_rpc(call).await;
+            if told["error"]["code"] == -32005 {
+                return Err(());
+            }
+            assert_eq!(told["result"], 7, "{told}");
+        }
+        "REST" => {
+            let call = server.post("/rest/Counter/count", "application/json", "[]");
+            let told = call.await;
+            if told.status == 503 {
+                assert_eq!(told.header("retry-after"), "1");
+                return Err(());
+            }
+            assert_eq!((told.status, told.text()), (200, "7"));
+        }
+        _ => unreachable!(),
+    }
+    Ok(())
+}
+
+#[test]
+fn the_policy_of_an_actors_full_mailbox_says_which_call_is_told_that_it_is_busy_in_each_protocol() {
+    run(|| async {
+        for overflow in [
+            Overflow::Fail,
+            Overflow::Wait,
+            Overflow::DropNewest,
+            Overflow::DropOldest,
+        ] {
+            for protocol in ["XML-RPC", "JSON-RPC", "REST"] {
+                let what = format!("{overflow:?} by {protocol}");
+                let pool = Pool::new();
+                let counter = counter(&pool, overflow);
+                let service = Service::new("Counter").actor("count", counter.clone(), Count::Read);
+                let server = Running::of(Gateway::new().service(service)).await;
+                let release = hold(&counter);
+                let before = counter.ask_async(Count::Read);
+                let call = count_by(&server, protocol);
+                let (call, before) = match overflow {
+                    Overflow::Fail | Overflow::DropNewest => {
+                        // It is told while the other one still waits.
+                        let call = call.await;
+                        release.send(()).unwrap();
+                        (call, before.await)
+                    }
+                    Overflow::DropOldest => {
+                        let let_on = async {
+                            let before = before.await;
+                            release.send(()).unwrap();
+                            before
+                        };
+                        tokio::join!(call, let_on)
+                    }
+                    _ => {
+                        let let_on = async {
+                            // Nothing shows that the call waits for room; if it does not yet, it waits for its turn.
+                            look_again().await;
+                            release.send(()).unwrap();
+                            before.await
+                        };
+                        tokio::join!(call, let_on)
+                    }
+                };
+                match overflow {
+                    Overflow::Wait => assert_eq!((call, before), (Ok(()), Ok(7)), "{what}"),
+                    Overflow::DropOldest => {
+                        assert_eq!(call, Ok(()), "{what}");
+                        assert_eq!(before, Err(AskError::Dropped(counter.id())), "{what}");
+                    }
+                    _ => assert_eq!((call, before), (Err(()), Ok(7)), "{what}"),
+                }
+            }
+        }
+    });
+}
+
+#[test]
+fn a_call_that_waits_for_room_in_an_actors_mailbox_is_told_when_its_time_is_over() {
+    run(|| async {
+        let pool = Pool::new();
+        let counter = counter(&pool, Overflow::Wait);
+        let service = Service::new("Counter").actor("count", counter.clone(), Count::Read);
+        let limits = Limits {
+            time: Duration::from_millis(50),
+            ..Limits::default()
+        };
+        let server = Running::of(Gateway::new().service(service).limits(limits)).await;
+        let release = hold(&counter);
+        let before = counter.ask_async(Count::Read);
+        let call = r#"{"jsonrpc":"2.0","method":"Counter.count","params":[],"id":1}"#;
+        let told = server.json_rpc(call).await;
+        assert_eq!(told["error"]["data"]["code"], "Server.TimedOut", "{told}");
+        release.send(()).unwrap();
+        assert_eq!(before.await, Ok(7));
+        // It has taken no place with it.
+        let told = server.json_rpc(call).await;
+        assert_eq!(told["result"], 7, "{told}");
+    });
+}
+
 #[test]
 fn an_actor_whose_mailbox_is_full_is_told_to_flash_and_flex() {
     run(|| async {
         let pool = Pool::new();
-        let spawner = pool.spawner().limited(1, Overflow::Fail);
-        let counter = spawner.spawn_fn(|message: Count, _| match message {
-            Count::Read(reply) => reply.send(7),
-            Count::Hold(begun, until) => {
-                begun.send(()).unwrap();
-                until.recv().unwrap();
-            }
-        });
+        let counter = counter(&pool, Overflow::Fail);
         let service = Service::new("Counter").actor("count", counter.clone(), Count::Read);
         let server = Running::of(Gateway::new().service(service)).await;
         let [ping, _, _, by_flex] = messages("Counter", "count");
@@ -148,10 +277,7 @@ fn an_actor_whose_mailbox_is_full_is_told_to_flash_and_flex() {
             ],
         );
         // While it is held one call waits in its mailbox, and the next ones are told.
-        let (begin, begun) = mpsc::channel();
-        let (release, until) = mpsc::channel();
-        counter.tell(Count::Hold(begin, until)).unwrap();
-        begun.recv().unwrap();
+        let release = hold(&counter);
         let waiting = counter.ask_async(Count::Read);
         let answer = send(&server, &calls).await;
         assert_busy_for_flash(&answer.messages[0]);

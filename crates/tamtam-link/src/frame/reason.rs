@@ -23,6 +23,7 @@ pub(super) fn put_failure(failure: &FarFailure, bytes: &mut Vec<u8>) {
         FarFailure::Other(fate, text) => put_fate(8, *fate, text, bytes),
         FarFailure::ProcessEnded(end) => put_process_end(9, *end, bytes),
         FarFailure::Refused(reason) => put_said(11, reason, bytes),
+        FarFailure::Dropped => bytes.push(12),
         // A kind that this version does not have.
         other => put_fate(8, Fate::Unknown, &format!("{other:?}"), bytes),
     }
@@ -113,6 +114,7 @@ pub(super) fn read_failure(input: &mut Input<'_>) -> Result<FarFailure> {
         }
         kind @ (9 | 10) => FarFailure::ProcessEnded(read_process_end(kind == 10, input)?),
         11 => FarFailure::Refused(input.text("why a question is refused")?.to_owned()),
+        12 => FarFailure::Dropped,
         other => {
             return Err(LinkEnd::protocol(format!(
                 "{other} does not say why there is no answer"

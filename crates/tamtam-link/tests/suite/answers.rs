@@ -4,9 +4,10 @@ use std::sync::mpsc::{self, Sender};
 use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
-use tamtam_actor::{Actor, Address, AskError, Context, Every, Fate, Pool, Reply};
+use tamtam_actor::{Actor, Address, AskError, Context, Every, Fate, Overflow, Pool, Reply};
 use tamtam_link::Link;
 
+use super::confirmed::block_on;
 use super::messages::{Count, counter};
 use super::on_each;
 
@@ -82,6 +83,32 @@ fn a_question_that_is_refused_has_its_reason_at_who_asked() {
             (here.ended(), there.ended(), here.pending()),
             (None, None, 0)
         );
+        here.close();
+    });
+}
+
+#[test]
+fn a_question_that_a_mailbox_drops_for_others_is_told_to_who_asked() {
+    on_each(|pair| {
+        let pool = Pool::with_threads(1);
+        let (begin, begun) = mpsc::channel();
+        let (release, until) = mpsc::channel::<()>();
+        let spawner = pool.spawner().limited(1, Overflow::DropOldest);
+        let busy = spawner.spawn_fn(move |reply: Reply<u64>, _| {
+            begin.send(()).unwrap();
+            until.recv().unwrap();
+            reply.send(7);
+        });
+        let (here, _there) = pair(Link::builder(), Link::builder().root(&busy));
+        let far = here.root::<Reply<u64>>();
+        let held = far.ask_async(|reply| reply);
+        begun.recv().unwrap();
+        let [dropped, last] = [(); 2].map(|()| far.ask_async(|reply| reply));
+        let error = block_on(dropped).unwrap_err();
+        assert_eq!(error, AskError::Dropped(far.id()));
+        assert_eq!(error.fate(), Fate::Unknown);
+        (0..2).for_each(|_| release.send(()).unwrap());
+        assert_eq!((block_on(held), block_on(last)), (Ok(7), Ok(7)));
         here.close();
     });
 }
