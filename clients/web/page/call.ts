@@ -3,6 +3,7 @@
 import { decode } from "../src/rows.js";
 import { amfAnswer, amfCall, type Version } from "./amf.js";
 import type { Unread } from "./amf/input.js";
+import { Columns, type Library } from "./columns.js";
 import { parse, stringify } from "./json.js";
 import { messagePack } from "./message-pack.js";
 import { headers, type Method } from "./services.js";
@@ -22,8 +23,10 @@ export interface Way {
     readonly version?: Version;
     /** What stands behind the address of its packets. */
     readonly query?: string;
-    /** What makes values of the bytes, of a method that gives so; nothing where this page has no decoder. */
-    readonly decode?: (bytes: ArrayBuffer, gives: Method["gives"]) => Decoded;
+    /** What makes values of the bytes, of a method that gives so. */
+    readonly decode: (bytes: ArrayBuffer, gives: Method["gives"]) => Decoded | Promise<Decoded>;
+    /** Loads what reads the answer, where the page itself has nothing for it. */
+    readonly load?: () => Promise<unknown>;
 }
 
 /** What an answer says; what of it could not be read, in a form that says so. */
@@ -33,9 +36,24 @@ function inText(bytes: ArrayBuffer): string {
     return new TextDecoder().decode(bytes);
 }
 
-function rest(id: string, name: string, accept: string, decoder?: (bytes: ArrayBuffer, gives: Method["gives"]) => unknown): Way {
-    const way = { id, name, form: id, accept, protocol: "rest" } as const;
-    return decoder === undefined ? way : { ...way, decode: (bytes, gives) => ({ value: decoder(bytes, gives) }) };
+function rest(id: string, name: string, accept: string, decoder: (bytes: ArrayBuffer, gives: Method["gives"]) => unknown): Way {
+    return { id, name, form: id, accept, protocol: "rest", decode: (bytes, gives) => ({ value: decoder(bytes, gives) }) };
+}
+
+/** One whose answers a library reads that is loaded when it is first wanted. */
+function withLibrary(id: string, name: string, accept: string, load: () => Promise<Library>): Way {
+    let loaded: Promise<Library> | undefined;
+    const library = async (): Promise<Library> => {
+        try {
+            return await (loaded ??= load());
+        } catch (error) {
+            // Another try may find the server.
+            loaded = undefined;
+            throw error;
+        }
+    };
+    const decode = async (bytes: ArrayBuffer): Promise<Decoded> => ({ value: new Columns(await (await library()).read(bytes)) });
+    return { id, name, form: id, accept, protocol: "rest", decode, load: library };
 }
 
 export const ways: readonly Way[] = [
@@ -45,8 +63,8 @@ export const ways: readonly Way[] = [
         return inText(bytes).split("\n").filter(Boolean).map(parse);
     }),
     rest("csv", "URL, CSV", "text/csv", (bytes) => ofCsv(inText(bytes))),
-    rest("arrow", "URL, Arrow", "application/vnd.apache.arrow.stream"),
-    rest("parquet", "URL, Parquet", "application/vnd.apache.parquet"),
+    withLibrary("arrow", "URL, Arrow", "application/vnd.apache.arrow.stream", () => import("./arrow.js")),
+    withLibrary("parquet", "URL, Parquet", "application/vnd.apache.parquet", () => import("./parquet.js")),
     rest("msgpack", "URL, MessagePack", "application/vnd.msgpack", ofMessagePack),
     { id: "json-rpc", name: "JSON-RPC", form: "json-rpc", protocol: "json-rpc", decode: ofJsonRpc },
     { id: "xml-rpc", name: "XML-RPC", form: "xml-rpc", protocol: "xml-rpc", decode: (bytes) => xmlAnswer(inText(bytes)) },
@@ -142,6 +160,7 @@ export interface Outcome {
 
 export async function call(method: Method, way: Way, given: Given): Promise<Outcome> {
     const asked = request(method, way, given);
+    await way.load?.();
     performance.clearResourceTimings();
     const begun = performance.now();
     const response = await fetch(asked.path, {
@@ -158,10 +177,10 @@ export async function call(method: Method, way: Way, given: Given): Promise<Outc
     let decodeTime: number | undefined;
     if (!response.ok) {
         decoded = { fault: contentType.includes("json") ? parse(inText(bytes)) : inText(bytes) };
-    } else if (way.decode !== undefined) {
+    } else {
         const before = performance.now();
         try {
-            decoded = way.decode(bytes, method.gives);
+            decoded = await way.decode(bytes, method.gives);
             decodeTime = performance.now() - before;
         } catch (error) {
             // There are the bytes, and what they cost, nevertheless.

@@ -70,21 +70,6 @@ export async function compared(method: Method, given: Given, progress: (text: st
     );
 }
 
-/** Whether this page has no reader of a form. */
-function isUnread(form: string): boolean {
-    return ways.some((way) => way.form === form && way.decode === undefined);
-}
-
-/** Why some forms have no time to decode. */
-function unread(scale: Scale): string {
-    const forms = scale.forms.filter(({ form }) => isUnread(form)).map(({ form }) => names[form] ?? form);
-    if (forms.length === 0) return "";
-    return (
-        ` Not read here: ${forms.join(" and ")}, whose libraries are as large as this page and larger; ` +
-        "what they take is measured by tamtam lab run rows --browser --end-to-end."
-    );
-}
-
 function note(method: Method, scale: Scale): string {
     const weighed =
         `Bytes and CPU to write and to compress (by ${scale.compression}) are of one answer that the server wrote in each form, without a pause before; ` +
@@ -92,7 +77,7 @@ function note(method: Method, scale: Scale): string {
     return method.safe
         ? `${weighed} The rest is of a call in each form, the second of two: cursor and rows are what the method tells that its database took, and the rows ` +
               "that it made of that; on the wire are the body's bytes as the browser asked for them; server CPU is what the answer's header Server-Timing says; " +
-              `decoding ends when values can be read, and “in all” with the last byte.${unread(scale)}`
+              `decoding ends when values can be read, and “in all” with the last byte. Libraries for Arrow and Parquet were loaded before.`
         : `${weighed} The method may change something, so it was called once, and not in each form.`;
 }
 
@@ -114,7 +99,7 @@ function table(scale: Scale, outcomes: ReadonlyMap<string, Outcome>): HTMLElemen
             milliseconds(weighed.compress_us / 1_000),
             onTheWire(outcome),
             milliseconds(outcome?.server.get("cpu")),
-            outcome !== undefined && isUnread(weighed.form) ? "not read" : milliseconds(outcome?.decodeTime),
+            milliseconds(outcome?.decodeTime),
             milliseconds(outcome?.total),
         ];
         return element(
@@ -155,8 +140,7 @@ function work(scale: Scale, outcomes: ReadonlyMap<string, Outcome>): HTMLElement
         const parts: [Kind, number][] = told.map(([step]) => [step, outcome?.server.get(step) ?? 0]);
         parts.push(["main", weighed.encode_us / 1_000], ["more", weighed.compress_us / 1_000], ["client", outcome?.decodeTime ?? 0]);
         const sum = parts.reduce((sum, [, took]) => sum + took, 0);
-        const figure = `${milliseconds(sum)} ms${outcome !== undefined && isUnread(weighed.form) ? " without decoding" : ""}`;
-        return { name: names[weighed.form] ?? weighed.form, parts, figure };
+        return { name: names[weighed.form] ?? weighed.form, parts, figure: `${milliseconds(sum)} ms` };
     });
     const label = "Milliseconds to make, write, compress and decode the answer in each form; the table before has the figures";
     return bars(label, lines, [...told, ["main", "write"], ["more", "compress"], ["client", "decode, here"]]);

@@ -153,7 +153,11 @@ function methodView(method: Method): HTMLElement {
     };
     const one = async (given: Given): Promise<void> => {
         status.textContent = "calling …";
-        const outcome = await call(method, chosen(), given);
+        const outcome = await call(method, chosen(), given).catch((error: unknown) => {
+            // The answer of another call would stand below this error.
+            answer.replaceChildren();
+            throw error;
+        });
         const isFault = outcome.decoded !== undefined && "fault" in outcome.decoded;
         status.className = isFault ? "status failed" : "status";
         status.textContent = inWords(outcome);

@@ -2,6 +2,7 @@
 
 import { Rows } from "../src/rows.js";
 import { Unread } from "./amf/input.js";
+import { Columns } from "./columns.js";
 import { choice, counted, element, framed } from "./dom.js";
 import { stringify } from "./json.js";
 import type { Outcome } from "./call.js";
@@ -58,6 +59,7 @@ function asTable(value: unknown): Table | undefined {
         const names = [...new Set(rows.fields.map((field) => field.name))];
         return { names, length: rows.length, cell: (row, name) => (part ??= ofRows(rows))[row]?.[name] };
     }
+    if (value instanceof Columns) return value;
     if (!Array.isArray(value) || value.length === 0) return undefined;
     const isObject = (item: unknown): item is Record<string, unknown> => typeof item === "object" && item !== null && !Array.isArray(item) && !(item instanceof Unread);
     if (!value.every(isObject)) return undefined;
@@ -112,6 +114,7 @@ function inText(value: Leaf): string {
 }
 
 function plain(value: unknown): unknown {
+    if (value instanceof Columns) return value.objects();
     return value instanceof Rows ? ofRows(value) : value;
 }
 

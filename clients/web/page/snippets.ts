@@ -38,9 +38,12 @@ export function curl(method: Method, way: Way, given: Given, base: string): stri
         parts.push("--data-binary @- --output answer.amf");
         return `echo ${figures} | xxd -r -p |\n  ${parts.join(" \\\n  ")}`;
     }
-    if (way.decode === undefined || way.id === "packed") parts.push(`--output answer.${way.id}`);
+    if (BINARY.has(way.id)) parts.push(`--output answer.${way.id}`);
     return parts.join(" \\\n  ");
 }
+
+/** Forms of which a terminal shows nothing. */
+const BINARY: ReadonlySet<string> = new Set(["packed", "arrow", "parquet", "msgpack"]);
 
 /** Python's library writes no integers of more than 32 bits, and reads them. */
 const LONG_IN_XML_RPC = 'xmlrpc.client.Marshaller.dispatch[int] = lambda self, value, write: write(f"<value><i8>{value}</i8></value>")';

@@ -26,6 +26,9 @@ pub(crate) enum Place<'p> {
     Page,
     PageStyle,
     PageScript,
+    /// What the page reads Arrow and Parquet with, loaded when that is wanted.
+    PageArrow,
+    PageParquet,
     /// How large the answer of a method is in each form.
     Weigh(Cow<'p, str>, Cow<'p, str>),
     Nothing,
@@ -46,6 +49,8 @@ impl Place<'_> {
             "/" => Place::Page,
             "/page/style.css" => Place::PageStyle,
             "/page/page.js" => Place::PageScript,
+            "/page/arrow.js" => Place::PageArrow,
+            "/page/parquet.js" => Place::PageParquet,
             _ => Place::named(path).unwrap_or(Place::Nothing),
         }
     }

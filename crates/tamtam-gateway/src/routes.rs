@@ -166,9 +166,12 @@ impl Routes {
         }
         let place = Place::at(parts.uri.path());
         let is_here = match place {
-            Place::Page | Place::PageStyle | Place::PageScript | Place::Weigh(..) => {
-                self.shared.gateway.has_page
-            }
+            Place::Page
+            | Place::PageStyle
+            | Place::PageScript
+            | Place::PageArrow
+            | Place::PageParquet
+            | Place::Weigh(..) => self.shared.gateway.has_page,
             Place::Advice => self.measuring.advisor.is_some(),
             Place::Nothing => false,
             _ => true,
@@ -201,7 +204,9 @@ impl Routes {
             Place::Advice => advice(shared, &self.measuring, request).await,
             Place::Page => page::page(request.headers()),
             Place::PageStyle => page::style(request.headers()),
-            Place::PageScript => page::script(request.headers()),
+            Place::PageScript => page::script(request.headers(), page::SCRIPT),
+            Place::PageArrow => page::script(request.headers(), page::ARROW),
+            Place::PageParquet => page::script(request.headers(), page::PARQUET),
             _ => *nothing_here(),
         }
     }

@@ -246,7 +246,7 @@ export function reader(field: Field, values: Values): (row: number) => Value {
 }
 
 /** An integer's digits with the point where it belongs. */
-function pointed(digits: string, scale: number): string {
+export function pointed(digits: string, scale: number): string {
     if (scale === 0) return digits;
     const sign = digits.startsWith("-") ? "-" : "";
     const padded = digits.substring(sign.length).padStart(scale + 1, "0");
@@ -255,7 +255,7 @@ function pointed(digits: string, scale: number): string {
 
 const pairs: string[] = [];
 
-function hyphenated(bytes: Uint8Array): string {
+export function hyphenated(bytes: Uint8Array): string {
     if (pairs.length === 0) for (let byte = 0; byte < 256; byte++) pairs.push(byte.toString(16).padStart(2, "0"));
     let text = "";
     for (let at = 0; at < 16; at++) {

@@ -56,7 +56,7 @@ function finite(value: number): number | null {
 }
 
 /** The number with the fewest digits that means the same float of 32 bits: 0.1, and not 0.10000000149011612. */
-function shortest(value: number): number {
+export function shortest(value: number): number {
     for (let digits = 6; digits < 9; digits++) {
         const short = Number(value.toPrecision(digits));
         if (Math.fround(short) === value) return short;
@@ -76,7 +76,7 @@ function two(number: number | bigint): string {
 }
 
 /** Days since 1970-01-01 as a date, by Howard Hinnant's `civil_from_days`: `Date` ends at the year 275,760. */
-function dateText(days: number): string {
+export function dateText(days: number): string {
     const shifted = days + 719_468;
     const era = Math.floor(shifted / 146_097);
     const dayOfEra = shifted - era * 146_097;
@@ -98,11 +98,11 @@ function clockText(count: bigint, unit: Unit): string {
     return `${two(seconds / 3_600n)}:${two((seconds / 60n) % 60n)}:${two(seconds % 60n)}${fraction}`;
 }
 
-function timeText(count: bigint, unit: Unit): string {
+export function timeText(count: bigint, unit: Unit): string {
     return count < 0n ? `-${clockText(-count, unit)}` : clockText(count, unit);
 }
 
-function timestampText(count: bigint, unit: Unit): string {
+export function timestampText(count: bigint, unit: Unit): string {
     const day = 86_400n * perSecond[unit];
     const ofDay = ((count % day) + day) % day;
     return `${dateText(Number((count - ofDay) / day))}T${clockText(ofDay, unit)}`;

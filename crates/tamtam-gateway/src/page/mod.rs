@@ -2,7 +2,7 @@
 //! and subscribe to topics and properties.
 //!
 //! The page itself tells nothing: it asks `/services` for what it shows, as any client does, with the token that its reader types.
-//! `page.js` is made of the TypeScript in `clients/web/page`, by `npm run service-page`; a test compares the two.
+//! Its scripts are made of the TypeScript in `clients/web/page`, by `npm run service-page`; a test compares the two.
 
 use axum::body::Body;
 use axum::http::header::{
@@ -27,7 +27,10 @@ use crate::{Answer, Fault, FaultKind, Protocol, Value};
 
 const PAGE: &str = include_str!("page.html");
 const STYLE: &str = include_str!("style.css");
-const SCRIPT: &str = include_str!("page.js");
+pub(crate) const SCRIPT: &str = include_str!("page.js");
+/// The readers of Arrow and Parquet, each with the library that it needs, which the page loads when they are first wanted.
+pub(crate) const ARROW: &str = include_str!("arrow.js");
+pub(crate) const PARQUET: &str = include_str!("parquet.js");
 
 /// What a browser may load for the page: what is embedded here, and answers of this server; `connect-src 'self'` is its
 /// WebSocket, too. `wasm-unsafe-eval` is for the decoder of packed rows, which has a part in WebAssembly.
@@ -44,9 +47,9 @@ pub(crate) fn style(headers: &HeaderMap) -> Response {
     asset(headers, "text/css; charset=utf-8", STYLE)
 }
 
-/// What it does.
-pub(crate) fn script(headers: &HeaderMap) -> Response {
-    asset(headers, "text/javascript; charset=utf-8", SCRIPT)
+/// What it does, and what it does that with.
+pub(crate) fn script(headers: &HeaderMap, script: &'static str) -> Response {
+    asset(headers, "text/javascript; charset=utf-8", script)
 }
 
 fn asset(headers: &HeaderMap, kind: &'static str, text: &'static str) -> Response {

@@ -46,6 +46,8 @@ fn the_head_of_an_answer_by_http_2_says_what_the_answer_would_and_has_no_body() 
             ("/crossdomain.xml", "*/*"),
             ("/", "*/*"),
             ("/page/page.js", "*/*"),
+            ("/page/arrow.js", "*/*"),
+            ("/page/parquet.js", "*/*"),
             ("/nothing", "*/*"),
         ] {
             let by_get = server.get(path, &[("accept", accept)]).await;
