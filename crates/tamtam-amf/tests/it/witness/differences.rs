@@ -202,6 +202,15 @@ fn blazeds_differs_on_packets(witness: &mut Witness) {
         panic!("{list:?} has no class")
     };
     assert_eq!(&*list.class, "flex.messaging.io.ArrayCollection");
+    let proxy = amf3::Value::from(amf3::Externalizable {
+        class: "flex.messaging.io.ObjectProxy".into(),
+        members: vec![("object".into(), empty_object())],
+    });
+    let object = written_argument(witness, proxy);
+    let amf0::Value::TypedObject(object) = object else {
+        panic!("{object:?} has no class")
+    };
+    assert_eq!(&*object.class, "flex.messaging.io.ObjectProxy");
 }
 
 /// What it does not know, texts, numbers, dates.
