@@ -20,7 +20,7 @@ mod tests;
 use core::mem::MaybeUninit;
 use core::ptr::{self, NonNull};
 
-use tamtam_wait::seam::atomic::{AtomicBool, AtomicPtr, AtomicU32, Ordering};
+use tamtam_wait::seam::atomic::{AtomicBool, AtomicPtr, AtomicU32, AtomicUsize, Ordering};
 use tamtam_wait::seam::{self, CacheAligned, ORIGIN, UnsafeCell};
 use tamtam_wait::{Backoff, WaitList};
 
@@ -132,6 +132,8 @@ pub(crate) struct ListClaim<T> {
 
 struct ListHead<T> {
     place: AtomicPtr<ListBlock<T>>,
+    /// How many blocks it has left; wraps, at a block in 100 ns after 50,000 years.
+    left: AtomicUsize,
     pace: Pace,
     /// From this offset on a receiver does what it need not do each time.
     landmark: usize,
@@ -162,6 +164,7 @@ impl<T> BlockList<T> {
             tail: CacheAligned(AtomicPtr::new(ptr::null_mut())),
             head: CacheAligned(ListHead {
                 place: AtomicPtr::new(ptr::null_mut()),
+                left: AtomicUsize::new(ORIGIN),
                 pace: Pace::new(if exact { 0 } else { LONGEST_INTERVAL }),
                 landmark: if exact { 0 } else { ListBlock::<T>::CELLS },
             }),
@@ -407,6 +410,8 @@ impl<T> BlockList<T> {
         });
         // SYNC list-first: the head will never be null again, and this word is not read any more.
         self.unlock(next);
+        // SYNC list-left: before the block is used again.
+        self.head.left.fetch_add(1, Ordering::Release);
         self.keep_or_free(block);
     }
 
@@ -460,6 +465,20 @@ impl<T> BlockList<T> {
         !has_flag(tail)
     }
 
+    /// The words of the head and then of the tail, which say of the same place that it is the same; `None` if the head has left a block
+    /// meanwhile, which may then be the one that the tail is in, used again. `between` is done between the two looks.
+    #[inline(always)]
+    fn ends(&self, between: impl FnOnce()) -> Option<(*mut ListBlock<T>, *mut ListBlock<T>)> {
+        // SYNC list-left: whoever sees that a block was left sees no head in it.
+        let left = self.head.left.load(Ordering::Acquire);
+        // Head first: if the tail is not ahead of it, the list was empty then.
+        let head = self.head.place.load(Ordering::SeqCst);
+        between();
+        let tail = self.tail.load(Ordering::SeqCst);
+        // SYNC list-left: whoever sees the tail in a block that is used again sees that it was left.
+        (self.head.left.load(Ordering::Acquire) == left).then_some((head, tail))
+    }
+
     /// How many messages there are behind this head; the caller holds the receivers' lock.
     fn length_from(&self, head: *mut ListBlock<T>) -> usize {
         // SYNC list-tail. While the lock is held no block is freed, so both may be read.
@@ -491,6 +510,22 @@ impl<T> BlockList<T> {
 }
 
 impl<T> BlockList<T> {
+    /// Why nothing was taken, after this look at both ends.
+    #[inline]
+    fn nothing_at(&self, ends: Option<(*mut ListBlock<T>, *mut ListBlock<T>)>) -> Nothing {
+        match ends {
+            // A receiver is at work, too, where the head has its flag.
+            Some((head, tail)) if without_flag(tail) == head => {
+                if has_flag(tail) {
+                    Nothing::Closed
+                } else {
+                    Nothing::Empty
+                }
+            }
+            _ => Nothing::Busy,
+        }
+    }
+
     /// Takes the receivers' lock if the oldest message is there to be taken: its block and offset.
     #[inline(always)]
     fn lock_mail(&self) -> Option<(NonNull<ListBlock<T>>, usize)> {
@@ -553,21 +588,7 @@ impl<T> Queue for BlockList<T> {
     }
 
     fn why_nothing(&self) -> Nothing {
-        // Head first: if the tail is not ahead of it, the list was empty then.
-        let head = self.head.place.load(Ordering::SeqCst);
-        let tail = self.tail.load(Ordering::SeqCst);
-        if without_flag(tail) != head {
-            Nothing::Busy
-        } else if has_flag(tail) {
-            // The place may be one in a block that was used again since the look at the head. A closed tail stays where it is, and so does its block.
-            if self.head.place.load(Ordering::SeqCst) == head {
-                Nothing::Closed
-            } else {
-                Nothing::Busy
-            }
-        } else {
-            Nothing::Empty
-        }
+        self.nothing_at(self.ends(|| ()))
     }
 
     fn len(&self) -> usize {
@@ -585,14 +606,18 @@ impl<T> Queue for BlockList<T> {
 
     fn has_mail(&self) -> bool {
         seam::model_fence();
-        let head = self.head.place.load(Ordering::SeqCst);
-        self.tail.load(Ordering::SeqCst) != without_flag(head)
+        // A closed tail counts, too.
+        self.ends(|| ())
+            .is_none_or(|(head, tail)| tail != without_flag(head))
     }
 
     fn is_empty(&self) -> bool {
-        let head = self.head.place.load(Ordering::SeqCst);
-        let tail = self.tail.load(Ordering::SeqCst);
-        without_flag(tail) == without_flag(head)
+        loop {
+            if let Some((head, tail)) = self.ends(|| ()) {
+                return without_flag(tail) == without_flag(head);
+            }
+            seam::spin_loop();
+        }
     }
 
     fn is_closed(&self) -> bool {

@@ -121,3 +121,33 @@ fn as_many_spares_are_kept_as_their_bytes_allow_and_four_at_most() {
     assert_eq!(spares::<[u64; 250]>(), 1);
     assert_eq!(spares::<[u64; 1000]>(), 0);
 }
+
+#[test]
+fn a_tail_in_a_block_that_is_used_again_is_not_taken_for_the_head_that_left_it() {
+    let list = BlockList::new(true);
+    let send = |number| {
+        let claim = list.claim().expect("the list is open");
+        list.write(claim, number);
+    };
+    let is_taken = || list.receive_or_else(|| Err(())).is_ok();
+    send(0);
+    assert!(is_taken());
+    let head = list.head.place.load(Ordering::Relaxed);
+    let ends = list.ends(|| {
+        // Until the tail is where the head was when it was looked at; two blocks are full of messages then.
+        let mut number = 1;
+        while number == 1 || list.tail.load(Ordering::Relaxed) != head {
+            assert!(number < 10_000, "the block does not come back");
+            send(number);
+            number += 1;
+            if list.len() > 2 * ListBlock::<u64>::CELLS {
+                assert!(is_taken());
+            }
+        }
+    });
+    assert_eq!(list.nothing_at(ends), Nothing::Busy);
+    assert!(list.has_mail() && !list.is_empty());
+    while is_taken() {}
+    assert_eq!(list.why_nothing(), Nothing::Empty);
+    assert!(!list.has_mail() && list.is_empty());
+}
