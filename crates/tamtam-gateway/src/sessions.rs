@@ -4,8 +4,6 @@ use std::collections::HashMap;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
-use uuid::Uuid;
-
 /// A session that is not used for so long has ended.
 const IDLE: Duration = Duration::from_secs(30 * 60);
 
@@ -41,19 +39,19 @@ impl Session {
 }
 
 impl Sessions {
-    /// Begins a session, and gives its name, which no one can guess; nothing if its name and password have more bytes than are kept.
-    pub(crate) fn begin(&self, credentials: (String, String)) -> Option<String> {
-        self.begin_at(credentials, Instant::now())
+    /// Begins the session of this name, in place of one that has it; not if who begins it has a name and a password of more bytes
+    /// than are kept.
+    pub(crate) fn begin(&self, name: &str, credentials: (String, String)) -> bool {
+        self.begin_at(name, credentials, Instant::now())
     }
 
-    fn begin_at(&self, credentials: (String, String), now: Instant) -> Option<String> {
+    fn begin_at(&self, name: &str, credentials: (String, String), now: Instant) -> bool {
         if credentials.0.len() + credentials.1.len() > MOST_BYTES {
-            return None;
+            return false;
         }
         // The room that a text has beyond its bytes is not kept.
         let (user, password) = credentials;
         let credentials = (user.into_boxed_str(), password.into_boxed_str());
-        let name = Uuid::new_v4().hyphenated().to_string().to_uppercase();
         let mut known = self.lock();
         let is_swept = |swept: Instant| now.saturating_duration_since(swept) < SWEEP_PAUSE;
         if !known.swept.is_some_and(is_swept) {
@@ -61,7 +59,7 @@ impl Sessions {
             known.swept = Some(now);
         }
         let sessions = &mut known.sessions;
-        if sessions.len() >= MOST_SESSIONS {
+        if sessions.len() >= MOST_SESSIONS && !sessions.contains_key(name) {
             let oldest = sessions.iter().min_by_key(|(_, session)| session.used);
             if let Some(oldest) = oldest.map(|(name, _)| name.clone()) {
                 sessions.remove(&oldest);
@@ -71,8 +69,8 @@ impl Sessions {
             credentials,
             used: now,
         };
-        sessions.insert(name.clone(), session);
-        Some(name)
+        sessions.insert(name.to_owned(), session);
+        true
     }
 
     /// Who has begun this session.
@@ -116,25 +114,44 @@ mod tests {
     #[test]
     fn a_session_keeps_no_more_than_a_bound_of_bytes() {
         let sessions = Sessions::default();
-        assert!(sessions.begin(credentials(MOST_BYTES + 1)).is_none());
-        let name = sessions.begin(credentials(MOST_BYTES)).unwrap();
-        assert_eq!(sessions.find(&name), Some(credentials(MOST_BYTES)));
+        assert!(!sessions.begin("A", credentials(MOST_BYTES + 1)));
+        assert!(sessions.begin("A", credentials(MOST_BYTES)));
+        assert_eq!(sessions.find("A"), Some(credentials(MOST_BYTES)));
         assert_eq!(sessions.lock().sessions.len(), 1);
+    }
+
+    #[test]
+    fn a_session_that_begins_again_is_of_the_last_one_and_takes_no_other_s_room() {
+        let sessions = Sessions::default();
+        let begun = Instant::now();
+        let later = |number| begun + Duration::from_millis(number);
+        for number in 0..MOST_SESSIONS as u64 {
+            let name = number.to_string();
+            assert!(sessions.begin_at(&name, credentials(10), later(number)));
+        }
+        let last = later(MOST_SESSIONS as u64);
+        assert!(sessions.begin_at("0", credentials(11), last));
+        assert_eq!(sessions.lock().sessions.len(), MOST_SESSIONS);
+        // One that has no room yet gets that of the one that was unused for longest.
+        assert!(sessions.begin_at("another", credentials(10), last));
+        assert_eq!(sessions.lock().sessions.len(), MOST_SESSIONS);
+        assert_eq!(sessions.find("0"), Some(credentials(11)));
+        assert_eq!(sessions.find("1"), None);
     }
 
     #[test]
     fn sessions_that_are_not_used_any_more_go_when_others_begin() {
         let sessions = Sessions::default();
         let begun = Instant::now();
-        for _ in 0..3 {
-            sessions.begin_at(credentials(10), begun).unwrap();
+        for name in ["A", "B", "C"] {
+            assert!(sessions.begin_at(name, credentials(10), begun));
         }
         let later = begun + IDLE;
-        sessions.begin_at(credentials(10), later).unwrap();
+        assert!(sessions.begin_at("D", credentials(10), later));
         assert_eq!(sessions.lock().sessions.len(), 4);
         // Not with each that begins: to look at all of them costs more than that.
-        for (after, left) in [(SWEEP_PAUSE / 2, 5), (SWEEP_PAUSE, 3)] {
-            sessions.begin_at(credentials(10), later + after).unwrap();
+        for (name, after, left) in [("E", SWEEP_PAUSE / 2, 5), ("F", SWEEP_PAUSE, 3)] {
+            assert!(sessions.begin_at(name, credentials(10), later + after));
             assert_eq!(sessions.lock().sessions.len(), left);
         }
     }

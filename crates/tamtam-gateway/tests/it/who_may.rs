@@ -5,9 +5,11 @@ use base64::engine::general_purpose::STANDARD;
 use serde::{Serialize, Serializer};
 use serde_json::json;
 use tamtam_actor::Pool;
+use tamtam_amf::amf3::Value as Amf3;
+use tamtam_amf::packet::Version;
 use tamtam_gateway::{Caller, Fault, Gateway, LinkRoot, Method, Service};
 
-use crate::amf::{amf3_in, flex, in_amf3, packet, send};
+use crate::amf::{amf3_in, flex, headers, in_amf3, packet, send};
 use crate::push::{Market, Socket};
 use crate::world::{Running, kit, run};
 
@@ -101,7 +103,7 @@ fn a_login_whose_check_panics_begins_no_session() {
             &[("operation", 8.into()), ("body", "YWRhOnNlY3JldA==".into())],
         );
         let calls = vec![("null", vec![in_amf3(login)].into())];
-        let answer = send(&server, &packet(tamtam_amf::packet::Version::Amf3, calls)).await;
+        let answer = send(&server, &packet(Version::Amf3, calls)).await;
         let refused = amf3_in(&answer.messages[0].value);
         assert_eq!(refused.get("faultCode"), Some(&"Server.Internal".into()));
         assert_eq!(answer.messages[0].target, "/1/onStatus");
@@ -139,8 +141,73 @@ fn a_login_that_no_check_would_let_call_anything_is_refused() {
                 &[("operation", 8.into()), ("body", credentials.into())],
             );
             let calls = vec![("null", vec![in_amf3(login)].into())];
-            let answer = send(&server, &packet(tamtam_amf::packet::Version::Amf3, calls)).await;
+            let answer = send(&server, &packet(Version::Amf3, calls)).await;
             assert_eq!(answer.messages[0].target, target, "{credentials}");
+        }
+    });
+}
+
+#[test]
+fn a_login_is_of_the_session_that_its_client_has_already() {
+    run(|| async {
+        let check = |caller: &Caller| match caller.credentials() {
+            Some(("ada" | "bob", "secret")) => Ok(()),
+            _ => Err(Fault::unauthenticated("who are you?")),
+        };
+        let server = Running::of(kit().authorize(check)).await;
+        let say = async |class: &str, members: &[(&str, Amf3)]| {
+            let calls = vec![("null", vec![in_amf3(flex(class, members))].into())];
+            let answer = send(&server, &packet(Version::Amf3, calls)).await;
+            let message = &answer.messages[0];
+            let session = amf3_in(&message.value).get("headers");
+            let session = session.and_then(|headers| headers.get("DSId")).cloned();
+            (message.target.ends_with("/onResult"), session)
+        };
+        let command = async |operation: i32, body: &str, session: &str| {
+            let members = [
+                ("operation", operation.into()),
+                ("body", body.into()),
+                ("headers", headers(session)),
+            ];
+            say("CommandMessage", &members).await
+        };
+        let may_call = async |session: &str| {
+            let members = [
+                ("destination", "Sums".into()),
+                ("operation", "add".into()),
+                ("body", vec![1.into(), 2.into()].into()),
+                ("headers", headers(session)),
+            ];
+            say("RemotingMessage", &members).await.0
+        };
+        let (_, Some(Amf3::String(session))) = command(5, "", "nil").await else {
+            panic!("a ping gives no session");
+        };
+        // A client of Flex names what its first ping gave for as long as it runs, whatever it is told then.
+        assert!(!may_call(&session).await);
+        // `ada:wrong`; `ada:secret`, `bob:secret`.
+        assert_eq!(command(8, "YWRhOndyb25n", &session).await, (false, None));
+        assert!(!may_call(&session).await);
+        for credentials in ["YWRhOnNlY3JldA==", "Ym9iOnNlY3JldA=="] {
+            let named = Some(Amf3::String(session.clone()));
+            assert_eq!(
+                command(8, credentials, &session).await,
+                (true, named.clone())
+            );
+            assert!(may_call(&session).await);
+            assert_eq!(command(5, "", &session).await, (true, named));
+            assert!(may_call(&session).await);
+            assert!(command(9, "", &session).await.0);
+            assert!(!may_call(&session).await);
+        }
+        // What is no id is none.
+        for odd in ["nil", "", "a"] {
+            let (true, Some(Amf3::String(given))) = command(8, "YWRhOnNlY3JldA==", odd).await
+            else {
+                panic!("{odd:?}: a login gives no session");
+            };
+            assert_ne!(&*given, odd);
+            assert!(may_call(&given).await && !may_call(odd).await, "{odd:?}");
         }
     });
 }
@@ -156,7 +223,7 @@ fn a_login_with_more_than_a_session_keeps_is_refused() {
                 &[("operation", 8.into()), ("body", (&*credentials).into())],
             );
             let calls = vec![("null", vec![in_amf3(login)].into())];
-            let answer = send(&server, &packet(tamtam_amf::packet::Version::Amf3, calls)).await;
+            let answer = send(&server, &packet(Version::Amf3, calls)).await;
             assert_eq!(answer.messages[0].target, target, "{bytes}");
         }
     });
@@ -200,7 +267,7 @@ fn an_answer_whose_writing_panics_is_a_fault_in_each_form() {
             "{answer}"
         );
         let none = tamtam_amf::amf0::Value::from(vec![]);
-        let calls = packet(tamtam_amf::packet::Version::Amf0, vec![("Kit.bomb", none)]);
+        let calls = packet(Version::Amf0, vec![("Kit.bomb", none)]);
         let answer = send(&server, &calls).await;
         assert_eq!(answer.messages[0].target, "/1/onStatus");
     });

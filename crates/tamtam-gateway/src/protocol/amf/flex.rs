@@ -160,10 +160,13 @@ fn command(shared: &Shared, ticket: &Ticket, caller: &Caller, message: &Message<
                 ..caller.clone()
             };
             shared.may_log_in(&caller)?;
-            // A session of its own: not one that a page may have named before.
-            let session = shared.sessions.begin(credentials).ok_or_else(|| {
-                Fault::arguments("a session keeps a name and a password of 1 KiB at most, together")
-            })?;
+            // The one that it names: Flex keeps the first that it is told for as long as it runs, which is that of its ping.
+            let session = message.session_or_new();
+            if !shared.sessions.begin(&session, credentials) {
+                return Err(Fault::arguments(
+                    "a session keeps a name and a password of 1 KiB at most, together",
+                ));
+            }
             Ok((Value::from("success"), Some(session)))
         }
         Some(LOGOUT) => {
@@ -200,8 +203,12 @@ async fn call(shared: &Shared, ticket: &Ticket, caller: &Caller, message: &Messa
     Ok((answer, None))
 }
 
+/// Name and password. Flex writes lines of 76 letters, and ISO 8859-1 unless its program asks for UTF-8.
 fn decoded(text: &str) -> Option<(String, String)> {
-    let text = String::from_utf8(STANDARD.decode(text.trim()).ok()?).ok()?;
+    let letters: String = text.split_ascii_whitespace().collect();
+    let bytes = STANDARD.decode(letters).ok()?;
+    let text = String::from_utf8(bytes)
+        .unwrap_or_else(|error| error.as_bytes().iter().copied().map(char::from).collect());
     let (name, password) = text.split_once(':')?;
     Some((name.to_owned(), password.to_owned()))
 }
@@ -319,4 +326,30 @@ fn new_id() -> String {
 
 fn as_flex_writes(id: Uuid) -> String {
     id.hyphenated().to_string().to_uppercase()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn credentials_are_read_as_flex_writes_them() {
+        let long = format!("ada:{}", "p".repeat(100));
+        let written = STANDARD.encode(&long);
+        let lines = format!("{}\n{}", &written[..76], &written[76..]);
+        for (text, name, password) in [
+            ("YWRhOnNlY3JldA==", "ada", "secret"),
+            (" YWRhOmE6Yg==\n", "ada", "a:b"),
+            (&lines, "ada", &long[4..]),
+            // UTF-8, and ISO 8859-1.
+            ("w6lkYTrDqQ==", "éda", "é"),
+            ("6WRhOuk=", "éda", "é"),
+        ] {
+            let credentials = (name.to_owned(), password.to_owned());
+            assert_eq!(decoded(text), Some(credentials), "{text}");
+        }
+        for text in ["", "YWRh", "ada:secret"] {
+            assert_eq!(decoded(text), None, "{text}");
+        }
+    }
 }
