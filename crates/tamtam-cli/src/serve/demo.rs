@@ -6,7 +6,7 @@ use std::sync::{Mutex, PoisonError};
 use anyhow::{Context, Result};
 use schemars::JsonSchema;
 use serde::Deserialize;
-use tamtam_gateway::{Fault, Gateway, Method, Service, Value, Work};
+use tamtam_gateway::{Caller, Fault, Gateway, Method, Service, Value, Work};
 use tamtam_rows::Rows;
 use tempfile::TempDir;
 
@@ -53,6 +53,9 @@ struct EchoArgs {
     value: Value,
 }
 
+/// Who may open the vault, and the password: no secret, since all who try a client may know it.
+const KEY: (&str, &str) = ("ada", "secret");
+
 /// Adds the services.
 ///
 /// # Errors
@@ -77,6 +80,23 @@ pub(super) fn services(gateway: Gateway) -> Result<Gateway> {
                 .about("What fails on purpose.")
                 .with(raise),
         ))
+}
+
+/// Adds a service that asks for a name and a password, whatever the gateway asks for.
+pub(super) fn vault(gateway: Gateway) -> Gateway {
+    let open = Method::new("open", |(): ()| async { Ok::<_, Fault>("gold".to_owned()) });
+    let check = |caller: &Caller| match caller.credentials() {
+        Some(sent) if sent == KEY => Ok(()),
+        Some(_) => Err(Fault::unauthenticated("the name or the password is wrong")),
+        None => Err(Fault::unauthenticated("send a name and a password")),
+    };
+    let (name, password) = KEY;
+    gateway.service(
+        Service::new("Vault")
+            .about("What asks who calls: by Authorization: Basic, AMF's Credentials, or a login of Flex.")
+            .with(open.about(format!("Gold for {name}, whose password is {password}.")).safe())
+            .authorize(check),
+    )
 }
 
 /// Adds the service of the table alone, whose sets have so many rows.

@@ -28,6 +28,10 @@ pub fn command(arguments: &ServeArguments) -> Result<ExitCode> {
     let mut gateway = gateway(arguments);
     if arguments.demo {
         gateway = linked::links(live::services(demo::services(gateway)?)?);
+        // Who has to send the token has to for all that there is.
+        if arguments.token.is_none() {
+            gateway = demo::vault(gateway);
+        }
     }
     if let Some(url) = &arguments.db {
         gateway = tables::services(gateway, url, arguments)?;

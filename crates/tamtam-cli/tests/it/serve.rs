@@ -641,6 +641,36 @@ fn values_are_watched_and_set_by_a_method() {
 }
 
 #[test]
+fn the_vault_asks_who_calls_and_is_not_there_beside_a_token() {
+    let server = Serving::with(&[]);
+    let open = |server: &Serving, headers: &str| {
+        let (head, body) = server.ask("GET", "/rest/Vault/open", headers, b"");
+        let status = head.split(' ').nth(1).unwrap().to_owned();
+        (status, serde_json::from_slice::<Json>(&body).unwrap())
+    };
+    let refused = |description: &str| {
+        let told = json!({"code": "Client.Authentication", "description": description});
+        ("401".to_owned(), told)
+    };
+    assert_eq!(open(&server, ""), refused("send a name and a password"));
+    // `ada:wrong`, `ada:secret`.
+    let wrong = "Authorization: Basic YWRhOndyb25n\r\n";
+    let known = "Authorization: Basic YWRhOnNlY3JldA==\r\n";
+    assert_eq!(
+        open(&server, wrong),
+        refused("the name or the password is wrong")
+    );
+    assert_eq!(open(&server, known), ("200".to_owned(), json!("gold")));
+    let server = Serving::with(&["--token", "let me in"]);
+    assert_ne!(open(&server, known).0, "200");
+    let (status, told) = open(&server, "Authorization: Bearer let me in\r\n");
+    assert_eq!(
+        (&*status, &told["code"]),
+        ("404", &json!("Client.NoMethod"))
+    );
+}
+
+#[test]
 fn a_link_is_offered_to_pages_and_described() {
     let server = Serving::with(&[]);
     let listed = server.call(&[]).stdout;

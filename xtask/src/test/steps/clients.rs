@@ -154,7 +154,14 @@ fn by_curl(stage: &Stage, curl: &Path, url: &str) -> Result<()> {
         simple == "415",
         "what a form can send is not refused: {simple}"
     );
-    println!("curl: plain, compressed, HTTP/2, a tag, a range, a form");
+    let vault = format!("{url}/rest/Vault/open");
+    ensure!(
+        ask(&[&code[..], &[&vault]].concat())? == "401",
+        "one that does not say who it is may call"
+    );
+    let opened = ask(&["--user", "ada:secret", &vault])?;
+    ensure!(opened == "\"gold\"", "one that is known may not: {opened}");
+    println!("curl: plain, compressed, HTTP/2, a tag, a range, a form, credentials");
     Ok(())
 }
 
