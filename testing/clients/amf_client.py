@@ -4,7 +4,7 @@ import datetime
 import sys
 
 import pyamf
-from pyamf import amf3
+from pyamf import amf3, flex
 from pyamf.remoting import RemotingError
 from pyamf.remoting.client import RemotingService
 
@@ -72,8 +72,18 @@ for version in (pyamf.AMF0, pyamf.AMF3):
 
     tile = echo(Tile(x=1.5, color="ff8800"))
     assert isinstance(tile, Tile) and (tile.x, tile.color) == (1.5, "ff8800"), tile
-    mixed = echo(pyamf.MixedArray(a=1.5, b="x"))
-    assert isinstance(mixed, pyamf.MixedArray) and mixed["a"] == 1.5, mixed
+    for mixed in (pyamf.MixedArray(a=1.5, b="x"), pyamf.MixedArray({0: "x", 1: 0.5, "a": {"b": None}})):
+        back = echo(mixed)
+        assert isinstance(back, pyamf.MixedArray) and back == mixed, back
+    if version == pyamf.AMF3:
+        collection = flex.ArrayCollection([1, "a", flex.ArrayCollection([None])])
+        back = echo(flex.ObjectProxy({"a": 0.5, "inner": flex.ObjectProxy({"list": collection})}))
+        inner = back._amf_object["inner"]
+        assert isinstance(back, flex.ObjectProxy) and back._amf_object["a"] == 0.5, back
+        assert isinstance(inner, flex.ObjectProxy), inner
+        back = inner._amf_object["list"]
+        assert isinstance(back, flex.ArrayCollection) and isinstance(back[2], flex.ArrayCollection), back
+        assert back == collection, back
 
     # Types of the server that are classes.
     shapes = client.getService("Shapes")
@@ -108,10 +118,33 @@ for version in (pyamf.AMF0, pyamf.AMF3):
     except RemotingError as fault:
         assert "raised on purpose" in str(fault), fault
 
+    # The header of remoting by which a client says who it is.
+    client = RemotingService(url + "/amf", amf_version=version)
+    vault = client.getService("Vault")
+    for name, password, refusal in [
+        (None, None, "send a name and a password"),
+        ("ada", "wrong", "the name or the password is wrong"),
+        ("eve", "secret", "the name or the password is wrong"),
+        ("ada", "secret", None),
+    ]:
+        if name:
+            client.setCredentials(name, password)
+        try:
+            assert vault.open() == "gold" and not refusal, name
+        except RemotingError as fault:
+            assert refusal and refusal in str(fault), fault
+    first = client.addRequest("Vault.open")
+    second = client.addRequest("Echo.echo", "two")
+    answers = client.execute()
+    assert (answers[first.id].body, answers[second.id].body) == ("gold", "two")
+
     # Several calls in one packet.
     client = RemotingService(url + "/amf", amf_version=version)
     first = client.addRequest("Echo.echo", "one")
     second = client.addRequest("Echo.echo", "two")
     answers = client.execute()
     assert (answers[first.id].body, answers[second.id].body) == ("one", "two")
-print("Py3AMF:", counted, "values, typed objects, those of the server's classes, tables, faults, packets of two calls, in both versions")
+print(
+    "Py3AMF:", counted, "values, typed objects, those of the server's classes, tables, faults, credentials, packets of two calls,",
+    "in both versions",
+)
