@@ -36,7 +36,7 @@ pub(crate) fn witnesses(stage: &Stage) -> Result<()> {
     }
 }
 
-/// Compiles a program that uses BlazeDS; where its classes are, or `None` where there is no Java or no BlazeDS.
+/// Compiles a program that uses BlazeDS, and the classes beside it; where they are, or `None` where there is no Java or no BlazeDS.
 pub(super) fn blazeds(stage: &Stage, program: &str) -> Result<Option<OsString>> {
     let folder = stage.root().join("target/witnesses/blazeds");
     let (Some(_), Some(javac)) = (find_program("java", &[]), find_program("javac", &[])) else {
@@ -51,6 +51,8 @@ pub(super) fn blazeds(stage: &Stage, program: &str) -> Result<Option<OsString>> 
     let mut compile = stage.command(javac);
     compile.arg("-cp").arg(std::env::join_paths(&path)?);
     compile.arg("-d").arg(&classes);
+    let beside = Path::new(program).parent();
+    compile.arg("-sourcepath").args(beside);
     compile.arg(program);
     run(&mut compile).with_context(|| format!("{program} does not compile"))?;
     path.push(classes);
