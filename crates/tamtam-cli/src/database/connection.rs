@@ -3,6 +3,7 @@
 use std::fmt;
 use std::future::Future;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use anyhow::{Context, Result, anyhow, bail};
@@ -20,6 +21,9 @@ use super::{Taker, Url};
 /// How long a server may take to answer the first time, and a file of SQLite may be locked by others.
 const LONGEST_CONNECTING: Duration = Duration::from_secs(20);
 
+/// Steps of SQLite's machine from one look whether the query is still wanted to the next: less than a millisecond.
+const STEPS_FROM_LOOK_TO_LOOK: i32 = 10_000;
+
 /// A database that is open.
 pub struct Database {
     kind: Open,
@@ -33,18 +37,22 @@ pub struct QueryInterrupt(InterruptKind);
 
 #[derive(Clone)]
 enum InterruptKind {
-    Sqlite(Arc<InterruptHandle>),
+    /// SQLite itself forgets an interrupt that comes before the first step of a query, so there is a flag beside it.
+    Sqlite(Arc<AtomicBool>, Arc<InterruptHandle>),
     Connected(Arc<Notify>),
 }
 
 impl QueryInterrupt {
-    /// Ends the query that runs, or the next one of a database that is connected to: it fails. SQLite stops at its next step.
+    /// Ends the query that runs, or the next one: it fails. SQLite stops within some thousand steps.
     /// MySQL and MariaDB are told to end it, over a connection of its own; where they cannot be told, and with PostgreSQL, the
     /// connection is closed, which the server notices when it next writes to it, PostgreSQL from version 14 on within a second in
     /// any case.
     pub fn interrupt(&self) {
         match &self.0 {
-            InterruptKind::Sqlite(handle) => handle.interrupt(),
+            InterruptKind::Sqlite(is_unwanted, handle) => {
+                is_unwanted.store(true, Ordering::Relaxed);
+                handle.interrupt();
+            }
             InterruptKind::Connected(ended) => ended.notify_one(),
         }
     }
@@ -179,11 +187,16 @@ impl Database {
         })
     }
 
-    /// What ends a query of it from another thread.
+    /// What ends a query of it from another thread. With SQLite only what was asked for last does so for sure.
     pub fn interrupt(&self) -> QueryInterrupt {
         QueryInterrupt(match &self.kind {
             Open::Sqlite(connection) => {
-                InterruptKind::Sqlite(Arc::new(connection.get_interrupt_handle()))
+                let is_unwanted = Arc::new(AtomicBool::new(false));
+                let asked = Arc::clone(&is_unwanted);
+                let look = move || asked.swap(false, Ordering::Relaxed);
+                connection.progress_handler(STEPS_FROM_LOOK_TO_LOOK, Some(look));
+                let handle = Arc::new(connection.get_interrupt_handle());
+                InterruptKind::Sqlite(is_unwanted, handle)
             }
             Open::MySql(..) | Open::Postgres(..) => {
                 InterruptKind::Connected(Arc::clone(&self.ended))
@@ -467,6 +480,25 @@ mod tests {
             tamtam_rows::Value::Unsigned(count) => count,
             other => panic!("{other:?}"),
         }
+    }
+
+    #[test]
+    fn sqlite_ends_a_query_that_is_not_wanted_before_its_first_step() {
+        tamtam_testing::within(Duration::from_secs(120), || {
+            let file = tempfile::NamedTempFile::new().unwrap();
+            rusqlite::Connection::open(file.path())
+                .unwrap()
+                .execute_batch("create table none (n integer)")
+                .unwrap();
+            let mut database = Database::open(&Url::Sqlite(file.path().into())).unwrap();
+            database.interrupt().interrupt();
+            // It gives one row, after longer than this test may take.
+            let sql = "with recursive c(n) as (select 1 union all select n + 1 from c where n < 1e12) select count(*) as n from c";
+            let error = database.rows(sql, None).unwrap_err();
+            assert!(format!("{error:#}").contains("interrupted"), "{error:#}");
+            // The next one is another's.
+            assert_eq!(database.rows("select 1 as n", None).unwrap().len(), 1);
+        });
     }
 
     #[test]
