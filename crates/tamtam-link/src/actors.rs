@@ -3,14 +3,17 @@
 use std::sync::atomic::Ordering;
 use std::sync::{Arc, Weak};
 
-use tamtam_actor::Ended;
 use tamtam_actor::link::{Exported, FarActor, FarCell, FarEnd, FarHold};
+use tamtam_actor::{EndReason, Ended, ProcessEnd};
 
 use crate::core::{Core, FarName, State};
 use crate::far_peer::FarPeer;
 use crate::frame::{Frame, ROOT};
 use crate::in_hand::Noted;
 use crate::tables::{Import, Received};
+
+/// The generation of what is not there any more.
+const NEVER: u64 = u64::MAX;
 
 mod linking;
 #[cfg(all(test, tamtam_loom))]
@@ -159,6 +162,26 @@ impl Core {
             received,
         });
         FarCell::new(name.name, name.message_type, self.time.clone(), peer)
+    }
+
+    /// What stands here for an actor of a process that had the link before, if this was the number of one: it has ended.
+    pub(crate) fn of_predecessor(
+        &self,
+        number: u64,
+        message_type: &'static str,
+    ) -> Option<Arc<FarHold>> {
+        if !self.lock().exports.was_of_predecessor(number) {
+            return None;
+        }
+        let peer: Box<dyn FarActor> = Box::new(FarPeer {
+            core: Weak::clone(&self.this),
+            number,
+            generation: NEVER,
+            received: Arc::new(Received::new(0)),
+        });
+        let cell = FarCell::new(None, message_type, self.time.clone(), peer);
+        cell.end(EndReason::ProcessEnded(ProcessEnd::Unknown));
+        Some(FarHold::first(cell))
     }
 
     /// The actor of this side that the other one knows by this number.

@@ -147,6 +147,7 @@ pub(crate) struct Parts {
     pub(crate) untrusted: Option<Untrusted>,
     pub(crate) time: Time,
     pub(crate) keeps_root: bool,
+    pub(crate) predecessors: u64,
     pub(crate) carries_descriptors: bool,
     pub(crate) most_attached: MostAttached,
     pub(crate) wake: Box<dyn Fn() + Send + Sync>,
@@ -212,6 +213,7 @@ impl Core {
     pub(crate) fn new(parts: Parts, hello: &Frame<'_>) -> Arc<Self> {
         let mut state = State {
             log: parts.keeps_root.then(RootLog::default),
+            exports: Exports::after(parts.predecessors),
             ..State::default()
         };
         state.write(hello);

@@ -279,9 +279,12 @@ impl Tables for Read<'_> {
             FarPlace::Here(number) => number,
             FarPlace::There(number) => {
                 let own = self.core.exported(number);
+                let gone = || self.core.of_predecessor(number, message_type);
                 return match own {
                     Some(exported) => Ok(Imported::Own(exported)),
-                    None => Err(format!("actor {number} was not exported")),
+                    None => gone()
+                        .map(Imported::Far)
+                        .ok_or_else(|| format!("actor {number} was not exported")),
                 };
             }
         };

@@ -85,6 +85,7 @@ pub struct LinkBuilder {
     root: Option<Arc<dyn Exported>>,
     keeps_root: bool,
     holds_root: bool,
+    predecessors: u64,
     carries_descriptors: bool,
     most_attached: Option<MostAttached>,
     sender: Option<Box<dyn SendAtOnce>>,
@@ -112,6 +113,7 @@ impl Link {
             root: None,
             keeps_root: false,
             holds_root: false,
+            predecessors: 0,
             carries_descriptors: false,
             most_attached: None,
             sender: None,
@@ -561,6 +563,14 @@ impl LinkBuilder {
         self
     }
 
+    /// This is the process that has the other side's link after so many others, which have ended: see [`Link::begin_again`]. What is left of
+    /// theirs in messages that they have not begun is known for that.
+    #[doc(hidden)]
+    pub fn predecessors(mut self, count: u64) -> Self {
+        self.predecessors = count;
+        self
+    }
+
     /// What carries the link takes [descriptors](Link::take_outgoing_with) beside the frames, and gives those that come. Without this, a message with
     /// one is refused.
     #[doc(hidden)]
@@ -657,6 +667,7 @@ impl LinkBuilder {
             most_unread: self.most_unread,
             time: self.time,
             keeps_root: self.keeps_root,
+            predecessors: self.predecessors,
             carries_descriptors: self.carries_descriptors,
             most_attached: match self.most_attached {
                 Some(most) => most,

@@ -10,7 +10,7 @@ use std::sync::{Arc, Weak};
 use tamtam_actor::ActorId;
 use tamtam_actor::link::{Exported, FarCell, FarHold, NumberHasher, PendingReply, Watching};
 
-use crate::frame::Offer;
+use crate::frame::{Offer, ROOT};
 
 /// An actor of which the other side has addresses.
 pub(crate) struct Export {
@@ -53,11 +53,32 @@ pub(crate) struct Exports {
     /// The same by the actors; of one that is exported in several ways, one of its numbers.
     by_actor: HashMap<ActorId, u64>,
     last: u64,
+    /// Numbers up to this one are those of processes that had the link before, and have ended.
+    of_predecessors: u64,
     /// Actors whose end is of interest, there or here, and of which no address is left there.
     orphans: HashMap<u64, Orphan>,
 }
 
+/// So many numbers each process of a link has for its actors. A page reads numbers of 53 bits: that is enough for 131,072 processes.
+const NUMBERS_OF_A_PROCESS: u64 = 1 << 36;
+
 impl Exports {
+    /// Those of a process that has the link after so many others: none of its actors has the number of one of theirs, whose addresses
+    /// may be in messages that were written for them.
+    pub(crate) fn after(predecessors: u64) -> Self {
+        let before = predecessors % ((1 << 53) / NUMBERS_OF_A_PROCESS) * NUMBERS_OF_A_PROCESS;
+        Exports {
+            last: before,
+            of_predecessors: before,
+            ..Exports::default()
+        }
+    }
+
+    /// Whether an actor of a process that had the link before had this number.
+    pub(crate) fn was_of_predecessor(&self, number: u64) -> bool {
+        number != ROOT && number <= self.of_predecessors
+    }
+
     pub(crate) fn len(&self) -> usize {
         self.by_number.len()
     }

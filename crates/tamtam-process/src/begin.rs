@@ -32,6 +32,8 @@ pub(crate) struct Begin {
     pub(crate) observes: bool,
     /// So many messages are confirmed at once at most: see [`most_unconfirmed`].
     pub(crate) most_unconfirmed: u64,
+    /// So many processes had its place before it, and have ended.
+    pub(crate) predecessors: u64,
 }
 
 /// So many messages a worker confirms at once at most: each time costs the parent as much as some messages. Of those for which there is

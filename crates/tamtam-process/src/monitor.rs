@@ -7,7 +7,7 @@ use std::os::unix::net::UnixStream;
 #[cfg(feature = "tracing")]
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::process::{Command, Stdio};
-use std::sync::atomic::{AtomicBool, AtomicU8, AtomicU32, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU8, AtomicU32, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex};
 use std::thread;
 use std::time::{Duration, Instant};
@@ -20,7 +20,7 @@ use tamtam_actor::{EndReason, Overflow, ProcessEnd, ReportFailure, Restart};
 use tamtam_link::carrier::Room;
 use tamtam_link::{Death, Inbound, Link, Supervised};
 
-use crate::begin;
+use crate::begin::{self, Begin};
 use crate::carried::{self, Memory};
 use crate::carrier::Carrier;
 use crate::child::{self, ChildProcess};
@@ -48,7 +48,7 @@ pub(crate) struct Plan {
     pub(crate) remote: &'static str,
     pub(crate) name: Option<Arc<str>>,
     pub(crate) message_type: &'static str,
-    pub(crate) begin: Vec<u8>,
+    pub(crate) begin: Begin,
     /// Another program than this one.
     pub(crate) program: Option<Command>,
     /// So long a process may take to begin.
@@ -200,7 +200,9 @@ struct Recipe {
     called: Arc<str>,
     /// All that was said of the program, its user and its output too. Not there only while a process is started.
     program: Mutex<Option<Command>>,
-    begin: Vec<u8>,
+    /// What the first one is told; the others, how many there were before.
+    begin: Begin,
+    started: AtomicU64,
     patience: Duration,
 }
 
@@ -241,8 +243,14 @@ impl Recipe {
             memory.as_ref().ok().map(|(_, reader)| reader.memory()),
             reports.as_ref().map(|ends| ends.there.as_fd()),
         ];
+        let begin = Begin {
+            predecessors: self.started.fetch_add(1, Ordering::Relaxed),
+            ..self.begin.clone()
+        };
+        let sent = begin.to_bytes().map_err(io::Error::other);
+        let sent = sent.and_then(|begin| begin::send(&here, &begin, handed, deadline));
         // If it has died already, that is found when the socket is read.
-        if let Err(error) = begin::send(&here, &self.begin, handed, deadline)
+        if let Err(error) = sent
             && !matches!(
                 error.kind(),
                 io::ErrorKind::BrokenPipe | io::ErrorKind::ConnectionReset
@@ -310,6 +318,7 @@ pub(crate) fn start(plan: Plan) -> Result<Started, SpawnError> {
                 .unwrap_or_else(|| Command::new("/proc/self/exe")),
         )),
         begin: plan.begin,
+        started: AtomicU64::new(0),
         patience: plan.patience,
     };
     let shared = Arc::new(Shared::default());

@@ -238,6 +238,7 @@ impl<A: Remote + Send> Processes<A> {
             .time(self.time.clone())
             .root(&root)
             .hold_root()
+            .predecessors(lock(&self.state).begun.into())
             .build(move || {
                 back.ring();
                 if let Some(this) = this.upgrade() {

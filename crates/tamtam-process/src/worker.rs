@@ -182,6 +182,7 @@ pub(crate) fn run<A: Remote>(errand: Errand) -> Exit {
         .program(A::NAME)
         .root(&root)
         .hold_root()
+        .predecessors(begin.predecessors)
         .carry_descriptors()
         // It trusts its parent, which could do with it what it likes.
         .most_attached(usize::MAX, u64::MAX)

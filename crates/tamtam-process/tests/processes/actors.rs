@@ -76,6 +76,10 @@ pub(crate) enum Count {
     CarrierBelow(Reply<String>),
     /// Whether the message was read on the thread that handles it, and whether that is the main thread.
     Threads(ReadOn, Reply<(bool, bool)>),
+    /// Gives an address for numbers that are added.
+    Adder(Reply<Address<u64>>),
+    /// Tells a number; whether that was taken.
+    TellOther(Address<u64>, u64, Reply<bool>),
     /// Stops an actor of the parent.
     StopOther(Address<u64>, Reply<()>),
     /// Links itself with an actor of the parent.
@@ -245,6 +249,8 @@ impl Actor for Counter {
                 let is_main = rustix::thread::gettid() == rustix::process::getpid();
                 reply.send((thread == std::thread::current().id(), is_main));
             }
+            Count::Adder(reply) => reply.send(cx.address().map(Count::Add)),
+            Count::TellOther(other, number, reply) => reply.send(other.tell(number).is_ok()),
             Count::StopOther(other, reply) => {
                 other.stop();
                 reply.send(());

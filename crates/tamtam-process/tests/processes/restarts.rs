@@ -1,11 +1,13 @@
 //! What becomes of a process between its death and the next one, and after what there is a next one.
 
+use std::sync::mpsc;
 use std::time::{Duration, Instant};
 
-use tamtam_actor::{Address, EndReason, Restart};
+use tamtam_actor::{Address, EndReason, Pool, Restart};
 use tamtam_process::{Process, ProcessHandle};
 
 use crate::actors::{Count, Counter, Death};
+use crate::memory::futures_block_on as block_on;
 use crate::{LONG, until};
 
 crate::tests! { "restarts":
@@ -13,6 +15,34 @@ crate::tests! { "restarts":
     one_that_pauses_ends_at_once_with_its_last_address
     one_that_pauses_has_what_it_was_sent_handled_before_it_ends
     one_that_stops_itself_is_begun_again_if_it_always_is
+    an_address_of_a_process_that_has_died_is_none_of_the_next_one
+}
+
+/// It was written into a message that the next one begins.
+fn an_address_of_a_process_that_has_died_is_none_of_the_next_one() {
+    let (counter, handle) = Process::spawner().spawn_with_handle::<Counter>(1).unwrap();
+    let adder = counter.ask(Count::Adder).unwrap();
+    adder.tell(5).unwrap();
+    assert_eq!(counter.ask(Count::Read), Ok(6));
+    let (tell, told) = mpsc::channel();
+    let pool = Pool::with_threads(1);
+    let hanging = pool.spawn_fn(move |number: u64, _| tell.send(number).unwrap());
+    counter.tell(Count::Hang(hanging)).unwrap();
+    told.recv().unwrap();
+    let before = counter.ask_async(|reply| Count::TellOther(adder.clone(), 100, reply));
+    let of_next = counter.ask_async(Count::Adder);
+    let behind = counter.ask_async(|reply| Count::TellOther(adder.clone(), 200, reply));
+    let sum = counter.ask_async(Count::Read);
+    handle.kill();
+    assert_eq!(block_on(before), Ok(false));
+    let of_next = block_on(of_next).unwrap();
+    assert_eq!(block_on(behind), Ok(false));
+    assert_eq!(block_on(sum), Ok(1));
+    assert_eq!(handle.restarts(), 1);
+    // It has ended here, too, and the next one's has not.
+    assert!(adder.tell(300).is_err());
+    of_next.tell(7).unwrap();
+    assert_eq!(counter.ask(Count::Read), Ok(8));
 }
 
 /// Of any reason, after so long.
@@ -65,7 +95,7 @@ fn one_that_pauses_has_what_it_was_sent_handled_before_it_ends() {
     let end = counter.end();
     counter.finish();
     drop(counter);
-    assert_eq!(crate::memory::futures_block_on(answer), Ok(1));
+    assert_eq!(block_on(answer), Ok(1));
     assert_eq!(end.wait().reason, EndReason::Stopped);
     assert_eq!(handle.restarts(), 1);
 }
