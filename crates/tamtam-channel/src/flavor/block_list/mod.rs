@@ -469,13 +469,13 @@ impl<T> BlockList<T> {
     /// meanwhile, which may then be the one that the tail is in, used again. `between` is done between the two looks.
     #[inline(always)]
     fn ends(&self, between: impl FnOnce()) -> Option<(*mut ListBlock<T>, *mut ListBlock<T>)> {
-        // SYNC list-left: whoever sees that a block was left sees no head in it.
+        // SYNC list-left: what sees that a block was left sees no head in it.
         let left = self.head.left.load(Ordering::Acquire);
         // Head first: if the tail is not ahead of it, the list was empty then.
         let head = self.head.place.load(Ordering::SeqCst);
         between();
         let tail = self.tail.load(Ordering::SeqCst);
-        // SYNC list-left: whoever sees the tail in a block that is used again sees that it was left.
+        // SYNC list-left: what sees the tail in a block that is used again sees that it was left.
         (self.head.left.load(Ordering::Acquire) == left).then_some((head, tail))
     }
 
