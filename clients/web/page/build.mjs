@@ -53,11 +53,15 @@ function licences(paths) {
             throw new Error(`${path} is neither the page's, nor the package's, nor a library's: its licence is not known`);
         }
     }
-    const said = [...libraries.keys()].sort().map((name) => {
+    /** Many have the same. */
+    const namesOf = new Map();
+    for (const name of [...libraries.keys()].sort()) {
         const files = papers.map((paper) => new URL(`${libraries.get(name)}${paper}`, root)).filter((file) => existsSync(file));
         if (files.length === 0) throw new Error(`${name} has no licence`);
-        const text = files.map((file) => readFileSync(file, "utf8").trim()).join("\n\n");
-        return `/*! ${name}\n\n${text.replaceAll("*/", "* /")}\n*/\n`;
-    });
+        for (const text of files.map((file) => readFileSync(file, "utf8").trim())) {
+            namesOf.set(text, [...(namesOf.get(text) ?? []), name]);
+        }
+    }
+    const said = [...namesOf].map(([text, names]) => `/*! ${names.join(", ")}\n\n${text.replaceAll("*/", "* /")}\n*/\n`);
     return said.join("");
 }
