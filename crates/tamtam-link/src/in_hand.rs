@@ -8,15 +8,16 @@ use std::sync::Arc;
 
 use smallvec::SmallVec;
 use tamtam_actor::link::{
-    Encode, Exported, FarAsker, FarCell, FarFailure, FarPlace, FarQuestion, FarReply, Imported,
+    Encode, Exported, FarAsker, FarFailure, FarHold, FarPlace, FarQuestion, FarReply, Imported,
     LentDescriptor, PendingReply, Tables, TakenDescriptor, within,
 };
 use tamtam_actor::{AskError, Fate};
 
 use crate::core::Core;
 use crate::descriptors::{Arrived, Lot, not_come};
-use crate::frame::{Frame, Offer, Replies};
+use crate::frame::{Frame, Offer, ROOT, Replies};
 use crate::numbers::{Numbers, Offers};
+use crate::tables::GivenBack;
 
 /// What is in a message that is written, beside its bytes. In most of them there is nothing.
 #[derive(Default)]
@@ -27,6 +28,7 @@ pub(crate) struct Noted {
     /// The generation in which the last of them were counted, and how many were before that: these are counted no more.
     pub(crate) counted: (u64, usize),
     pub(crate) lot: Option<Lot>,
+    pub(crate) given_back: GivenBack,
 }
 
 /// A message that is written.
@@ -217,11 +219,17 @@ impl Tables for Written<'_> {
         Ok(FarPlace::Here(actor))
     }
 
-    fn place_of(&self, cell: &FarCell) -> Option<FarPlace> {
+    fn place_of(&self, hold: &Arc<FarHold>) -> Option<FarPlace> {
+        let cell = hold.cell();
         // One of a process that has ended is an actor of this side, which has ended.
         let (link, number) = cell.far().place();
-        let is_of_this = link == std::ptr::from_ref(self.core).addr() && !cell.is_stopped();
-        is_of_this.then_some(FarPlace::There(number))
+        if link != std::ptr::from_ref(self.core).addr() || cell.is_stopped() {
+            return None;
+        }
+        if number != ROOT {
+            self.note(|noted| noted.given_back.push(Arc::clone(hold)));
+        }
+        Some(FarPlace::There(number))
     }
 
     fn import(&self, _: FarPlace, _: &'static str) -> Result<Imported, String> {
@@ -270,7 +278,7 @@ impl Tables for Read<'_> {
         Err(NOT_WRITTEN.to_owned())
     }
 
-    fn place_of(&self, _: &FarCell) -> Option<FarPlace> {
+    fn place_of(&self, _: &Arc<FarHold>) -> Option<FarPlace> {
         None
     }
 

@@ -8,6 +8,7 @@ use crate::descriptors::{Attached, Lent};
 use crate::direct::DirectOutlet;
 use crate::frame::{Body, Frame, ROOT};
 use crate::frames::{Frames, KeptFrame, Place};
+use crate::tables::GivenBack;
 
 /// So many messages are with the other process at most, before the first of them is confirmed. It handles them one by one, and confirms
 /// them in batches: there have to be enough for it to go on with meanwhile.
@@ -25,10 +26,17 @@ pub(crate) fn attach(lent: &Lent, outgoing: &mut Vec<u8>, attached: &mut Vec<Att
     });
 }
 
+/// What a message has beside its bytes, to be dropped without the lock.
+pub(crate) struct Beside {
+    lent: Option<Lent>,
+    /// They are released behind it.
+    _given_back: GivenBack,
+}
+
 /// The messages to the root, the oldest first, and what is to be said when all of them are written.
 #[derive(Default)]
 pub(crate) struct RootLog {
-    kept: Frames<Lent>,
+    kept: Frames<Beside>,
     /// So many of them are written to the process as it is now.
     written: usize,
     /// Those end here.
@@ -67,14 +75,19 @@ pub(crate) struct Over {
     pub(crate) done: u64,
     /// The bytes of the message at which it has died.
     pub(crate) begun: Option<Vec<u8>>,
-    /// What those that are over had lent, to be dropped without the lock.
-    pub(crate) _lent: Vec<Lent>,
+    /// What those that are over had beside them.
+    pub(crate) _beside: Vec<Beside>,
 }
 
 impl RootLog {
-    /// Keeps a message with its descriptors, for whichever process is to have it.
-    pub(crate) fn push(&mut self, message: &Body<'_>, lent: Option<Lent>) {
-        self.kept.push_message(message, lent);
+    /// Keeps a message with its descriptors, for whichever process is to have it, and with the actors of the process as it is now whose addresses are
+    /// in it.
+    pub(crate) fn push(&mut self, message: &Body<'_>, lent: Option<Lent>, given_back: GivenBack) {
+        let beside = (lent.is_some() || !given_back.is_empty()).then_some(Beside {
+            lent,
+            _given_back: given_back,
+        });
+        self.kept.push_message(message, beside);
     }
 
     /// As [`push`](RootLog::push), of a message that has nothing beside it.
@@ -165,7 +178,11 @@ impl RootLog {
             let Some(frame) = self.kept.next(&mut self.end_of_written) else {
                 unreachable!("there are more than are written");
             };
-            if let Some(lent) = self.kept.beside(self.written) {
+            if let Some(lent) = self
+                .kept
+                .beside(self.written)
+                .and_then(|beside| beside.lent.as_ref())
+            {
                 attach(lent, outgoing, attached);
             }
             outgoing.extend_from_slice(frame);
@@ -194,7 +211,11 @@ impl RootLog {
             let Some(frame) = self.kept.next(&mut self.end_of_written) else {
                 unreachable!("there are more than are written");
             };
-            if self.kept.beside(self.written).is_some() || !direct.put(frame) {
+            let is_lent = self
+                .kept
+                .beside(self.written)
+                .is_some_and(|beside| beside.lent.is_some());
+            if is_lent || !direct.put(frame) {
                 self.end_of_written = end_before;
                 break;
             }
@@ -204,20 +225,20 @@ impl RootLog {
         self.written - before
     }
 
-    /// So many messages are done with, the oldest first. What they had lent is for the caller to drop, without a lock.
+    /// So many messages are done with, the oldest first. What they had beside them is for the caller to drop, without a lock.
     ///
     /// # Errors
     ///
     /// If so many were not written: how many were.
-    pub(crate) fn confirm(&mut self, count: u64) -> Result<Vec<Lent>, u64> {
+    pub(crate) fn confirm(&mut self, count: u64) -> Result<Vec<Beside>, u64> {
         if count > self.written as u64 {
             return Err(self.written as u64);
         }
         self.confirmed += count;
         self.written -= count as usize;
-        let mut lent = Vec::new();
-        self.bytes_written -= self.kept.discard(count as usize, &mut lent);
-        Ok(lent)
+        let mut beside = Vec::new();
+        self.bytes_written -= self.kept.discard(count as usize, &mut beside);
+        Ok(beside)
     }
 
     /// How many of those that are kept were written to the process as it is now.
@@ -252,13 +273,13 @@ impl RootLog {
         let mut over = Over {
             done,
             begun: None,
-            _lent: confirmed.unwrap_or_default(),
+            _beside: confirmed.unwrap_or_default(),
         };
         self.kept.find_start();
         if begun > done {
             let message = self.kept.front().and_then(KeptFrame::message);
             over.begun = message.map(|message| message.payload.to_vec());
-            self.kept.discard(1, &mut over._lent);
+            self.kept.discard(1, &mut over._beside);
         }
         over
     }
@@ -270,7 +291,9 @@ impl RootLog {
 
     /// The descriptors of all messages.
     pub(crate) fn lent(&self) -> impl Iterator<Item = &Lent> {
-        self.kept.all_beside()
+        self.kept
+            .all_beside()
+            .filter_map(|beside| beside.lent.as_ref())
     }
 
     /// All there is, for the end.
@@ -354,7 +377,7 @@ mod tests {
     }
 
     fn push(log: &mut RootLog, bytes: usize) {
-        log.push(&Body::plain(&vec![0; bytes]), None);
+        log.push(&Body::plain(&vec![0; bytes]), None, GivenBack::new());
     }
 
     #[test]

@@ -7,10 +7,15 @@ use std::hash::BuildHasherDefault;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Weak};
 
+use smallvec::SmallVec;
 use tamtam_actor::ActorId;
 use tamtam_actor::link::{Exported, FarCell, FarHold, NumberHasher, PendingReply, Watching};
 
 use crate::frame::{Offer, ROOT};
+
+/// Actors of the other side whose addresses are in a message to it. Where that is kept, so are they until it is done with: their release would come
+/// before it.
+pub(crate) type GivenBack = SmallVec<[Arc<FarHold>; 1]>;
 
 /// An actor of which the other side has addresses.
 pub(crate) struct Export {

@@ -53,7 +53,7 @@ pub trait Tables {
     fn export(&self, exported: Arc<dyn Exported>) -> Result<FarPlace, String>;
 
     /// The link's number for an actor at its other end; `None` for one at another link's.
-    fn place_of(&self, cell: &FarCell) -> Option<FarPlace>;
+    fn place_of(&self, hold: &Arc<FarHold>) -> Option<FarPlace>;
 
     /// What an address leads to that was received.
     fn import(&self, place: FarPlace, message_type: &'static str) -> Result<Imported, String>;
@@ -356,7 +356,7 @@ impl<M: DeserializeOwned + Send + 'static> Serialize for Address<M> {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         let place = with_current("an Address", |tables| {
             let far = self.far_hold();
-            match far.and_then(|hold| tables.place_of(hold.cell())) {
+            match far.and_then(|hold| tables.place_of(hold)) {
                 Some(place) => Ok(place),
                 None => tables.export(Arc::new(Export(self.clone()))),
             }

@@ -14,7 +14,7 @@ use crate::frame::{Body, Frame, ROOT, Replies, most_of_body};
 use crate::in_hand::{self, Noted};
 use crate::root_log::{RootLog, attach};
 use crate::seats::seat_of;
-use crate::tables::Pending;
+use crate::tables::{GivenBack, Pending};
 
 thread_local! {
     /// Where this thread writes messages.
@@ -72,7 +72,10 @@ impl Core {
                     log.push_plain(payload);
                     self.written(state, had_outgoing);
                 }
-                _ => self.put(state, kind, asked, Body::plain(payload), None),
+                _ => {
+                    let nothing = GivenBack::new();
+                    self.put(state, kind, asked, Body::plain(payload), None, nothing);
+                }
             }
             return Some(Ok(()));
         };
@@ -92,6 +95,7 @@ impl Core {
             replies,
             exports,
             lot,
+            given_back,
             ..
         } = noted;
         let numbers: Replies = replies.iter().map(|(number, _)| *number).collect();
@@ -114,7 +118,7 @@ impl Core {
             exports,
             payload,
         };
-        self.put(state, kind, asked, body, lent);
+        self.put(state, kind, asked, body, lent, given_back);
         Some(Ok(()))
     }
 
@@ -126,13 +130,14 @@ impl Core {
         asked: &Arc<FarCell>,
         body: Body<'_>,
         lent: Option<Lent>,
+        given_back: GivenBack,
     ) {
         let had_outgoing = state.has_outgoing();
         let is_waited_for = matches!(kind, BodyKind::Answer(..)) || !body.replies.is_empty();
         let state_now = &mut *state;
         match (kind, &mut state_now.log) {
             (BodyKind::Tell(ROOT, _), Some(log)) => {
-                log.push(&body, lent);
+                log.push(&body, lent, given_back);
             }
             (kind, _) => {
                 if let Some(lent) = &lent {

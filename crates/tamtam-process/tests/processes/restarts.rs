@@ -3,7 +3,7 @@
 use std::sync::mpsc;
 use std::time::{Duration, Instant};
 
-use tamtam_actor::{Address, EndReason, Pool, Restart};
+use tamtam_actor::{Address, EndReason, Pool, Reply, Restart};
 use tamtam_process::{Process, ProcessHandle};
 
 use crate::actors::{Count, Counter, Death};
@@ -16,6 +16,30 @@ crate::tests! { "restarts":
     one_that_pauses_has_what_it_was_sent_handled_before_it_ends
     one_that_stops_itself_is_begun_again_if_it_always_is
     an_address_of_a_process_that_has_died_is_none_of_the_next_one
+    the_last_address_of_an_actor_that_goes_back_to_its_process_is_released_behind_the_message
+}
+
+fn the_last_address_of_an_actor_that_goes_back_to_its_process_is_released_behind_the_message() {
+    let counter = Process::spawn::<Counter>(1).unwrap();
+    let pool = Pool::with_threads(1);
+    for is_busy in [false, true] {
+        for _ in 0..20 {
+            let before = counter.ask(Count::Read).unwrap();
+            let adder = counter.ask(Count::Adder).unwrap();
+            let (tell, told) = mpsc::channel();
+            let asked = pool.spawn_fn(move |reply: Reply<u64>, _| tell.send(reply).unwrap());
+            let busy = is_busy.then(|| counter.ask_async(|reply| Count::AskBack(asked, reply)));
+            // While the process waits in a handler, what comes is kept there.
+            let let_on = is_busy.then(|| told.recv().unwrap());
+            let given_back = counter.ask_async(|reply| Count::TellOther(adder, 2, reply));
+            if let (Some(let_on), Some(busy)) = (let_on, busy) {
+                let_on.send(7);
+                assert_eq!(block_on(busy), Ok(7));
+            }
+            assert_eq!(block_on(given_back), Ok(true), "busy: {is_busy}");
+            assert_eq!(counter.ask(Count::Read), Ok(before + 2));
+        }
+    }
 }
 
 /// It was written into a message that the next one begins.
