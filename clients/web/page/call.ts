@@ -47,9 +47,9 @@ function withLibrary(id: string, name: string, accept: string, load: () => Promi
         try {
             return await (loaded ??= load());
         } catch (error) {
-            // Another try may find the server.
+            // Another try may find the server, in browsers that ask again for a script which did not come.
             loaded = undefined;
-            throw error;
+            throw new Error(`what reads ${name} was not loaded, reload the page once the server is there: ${String(error)}`, { cause: error });
         }
     };
     const decode = async (bytes: ArrayBuffer): Promise<Decoded> => ({ value: new Columns(await (await library()).read(bytes)) });

@@ -10,22 +10,30 @@ const UNITS: Readonly<Record<string, Unit>> = { MILLIS: "ms", MICROS: "us", NANO
 export async function read(bytes: ArrayBuffer): Promise<Read> {
     const metadata = parquetMetadata(bytes);
     const [, ...elements] = metadata.schema;
+    if (elements.some((element) => element.num_children !== undefined)) throw new Error("a column of it has columns itself");
+    const names = elements.map((element) => element.name);
     const counted = elements.map(countedBy);
     elements.forEach((element, place) => {
+        // The library finds columns by their names, of which two may be the same.
+        element.name = String(place);
         if (counted[place] === undefined) return;
         // The library would make floats and dates of them, with fewer digits.
         delete element.converted_type;
         delete element.logical_type;
     });
+    for (const { columns } of metadata.row_groups) {
+        columns.forEach((column, place) => {
+            if (column.meta_data !== undefined) column.meta_data.path_in_schema = [String(place)];
+        });
+    }
     const compressors = { ZSTD: (input: Uint8Array, length: number) => decompress(input, new Uint8Array(length)) };
     const rows = await parquetReadObjects({ file: bytes, metadata, compressors, utf8: false });
-    const names = elements.map((element) => element.name);
     const cell = (row: number, column: number): unknown => {
-        const value: unknown = rows[row][names[column]];
+        const value: unknown = rows[row][String(column)];
         const by = counted[column];
         if (by === undefined || value === null || value === undefined) return value ?? null;
         // The highest byte is first.
-        return inText(value instanceof Uint8Array ? wideInteger(value.toReversed()) : (value as number | bigint), by);
+        return inText(value instanceof Uint8Array ? wideInteger(new Uint8Array(value).reverse()) : (value as number | bigint), by);
     };
     return { names, length: rows.length, cell };
 }

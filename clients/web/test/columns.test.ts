@@ -58,6 +58,13 @@ test("identifiers of DuckDB are text", async () => {
     assert.equal(table.cell(5, "id"), "12345678-9abc-4def-8123-000000000005");
 });
 
+test("of columns with one name the last is shown, and no name is another one's", async () => {
+    const table = new Columns(await parquet.read(bytesOf("pyarrow-same-names.parquet")));
+    assert.deepEqual(table.names, ["a", "__proto__"]);
+    assert.deepEqual([0, 1].map((row) => table.cell(row, "a")), ["2009-03-01T12:00:00.000000", "2009-03-01T12:00:01.000000"]);
+    assert.deepEqual([0, 1].map((row) => table.cell(row, "__proto__")), ["x", "y"]);
+});
+
 test("what is damaged or cut is an error", async () => {
     for (const [name, read] of readers) {
         const bytes = bytesOf(name);

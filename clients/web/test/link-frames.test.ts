@@ -4,7 +4,7 @@ import assert from "node:assert/strict";
 import { readdirSync, readFileSync } from "node:fs";
 import { test } from "node:test";
 import { Output } from "../src/link/bytes.js";
-import { describeEnd, failureError } from "../src/link/end.js";
+import { describeEnd, errorFailure, failureError } from "../src/link/end.js";
 import { LinkError } from "../src/link/error.js";
 import { LENGTH, read, write, type Frame } from "../src/link/frame.js";
 import { bytesOf, end } from "./link-by-hand.js";
@@ -177,4 +177,11 @@ test("wrong bytes of a server end a link with words, and nothing else", () => {
         }
         assert.ok(ended.length <= 1 && ended.every(({ how }) => how === "protocol" || how === "goodbye"));
     }
+});
+
+test("what a mailbox behind a page has dropped is no question that was not begun", () => {
+    const dropped = failureError({ why: "dropped" });
+    assert.deepEqual([dropped.code, dropped.fate], ["full", "unknown"]);
+    assert.deepEqual(errorFailure(dropped), { why: "dropped" });
+    assert.deepEqual(errorFailure(failureError({ why: "full" })), { why: "full" });
 });

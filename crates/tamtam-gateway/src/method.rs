@@ -129,7 +129,8 @@ impl Method {
     }
 
     /// A method that an actor answers: the call waits in its mailbox. Where that is full the caller is told that the server is
-    /// busy: at once, or when the call is dropped for others, or not before its time is over, as the mailbox's [`Overflow`](tamtam_actor::Overflow) has it. What the actor [refuses](tamtam_actor::Reply::refuse) is a fault
+    /// busy: at once, or when the call is dropped for others, as the mailbox's [`Overflow`](tamtam_actor::Overflow) has it; one that waits for room until its time is over is told
+    /// that. What the actor [refuses](tamtam_actor::Reply::refuse) is a fault
     /// with the code `Refused` and its reason.
     ///
     /// ```

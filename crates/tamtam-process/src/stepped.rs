@@ -233,12 +233,13 @@ impl<A: Remote + Send> Processes<A> {
         });
         let this: Weak<Self> = Arc::downgrade(self);
         let back = Arc::clone(&self.back);
+        let predecessors = lock(&self.state).begun.into();
         let (link, worker_inbound) = Link::builder()
             .program(A::NAME)
             .time(self.time.clone())
             .root(&root)
             .hold_root()
-            .predecessors(lock(&self.state).begun.into())
+            .predecessors(predecessors)
             .build(move || {
                 back.ring();
                 if let Some(this) = this.upgrade() {

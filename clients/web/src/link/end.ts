@@ -102,9 +102,11 @@ export function errorFailure(error: LinkError): Failure {
     switch (code) {
         case "unanswered":
         case "stopped":
-        case "full":
         case "hung":
             return { why: code };
+        case "full":
+            // One behind this page that has dropped it: the page has begun it.
+            return { why: fate === "not begun" ? "full" : "dropped" };
         case "panicked":
             return { why: code, name: "", text };
         case "refused":

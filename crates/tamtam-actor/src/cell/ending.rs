@@ -11,7 +11,7 @@ use super::dropped::dropping_for;
 use super::owed::settle;
 use super::{Behavior, Cell, DRAIN_AGAIN, DRAINING, Turn, UNDRAINED};
 use crate::ended::{EndReason, Ended};
-use crate::error::panic_of;
+use crate::error::{AskError, panic_of};
 use crate::mailbox::{LimitedMailbox, Loss, Popped};
 use crate::observe::told;
 use crate::task::Task;
@@ -64,8 +64,11 @@ impl<M> Cell<M> {
     pub(super) fn drain(&self) {
         // SYNC cell-draining
         if self.draining.swap(DRAIN_AGAIN, Ordering::AcqRel) == UNDRAINED {
-            // SAFETY: this thread has set `DRAINING`, so no other one is at the mailbox.
-            unsafe { self.lose_all() };
+            // What this thread drops another actor's questions for says nothing of these.
+            dropping_for(AskError::Unanswered, || {
+                // SAFETY: this thread has set `DRAINING`, so no other one is at the mailbox.
+                unsafe { self.lose_all() };
+            });
         }
         // Otherwise the thread that drains looks once more.
     }
@@ -191,7 +194,8 @@ impl<M: Send + 'static> Cell<M> {
         match panic {
             // What it kept of questions, and what was in its mailbox.
             Some(panic) => dropping_for(panic, drops),
-            None => drops(),
+            // What this thread drops another actor's questions for says nothing of these.
+            None => dropping_for(AskError::Unanswered, drops),
         }
         cell.tell_of_end(reason);
         // SAFETY: the actor's own reference; those who still use the cell have theirs.

@@ -15,6 +15,7 @@ use crate::cell::Door;
 use crate::context::Here;
 use crate::error::TellError;
 use crate::mailbox::Loss;
+use crate::reply::refuse;
 use crate::time::{Alarm, AnyAlarm, Every, Key, Missed, Rhythm, Timer, elsewhere};
 
 impl<M: Send + 'static> Address<M> {
@@ -171,7 +172,8 @@ fn count_if_refused<M>(door: &dyn Door, sent: Result<(), TellError<M>>) {
         } else {
             Loss::Stopped
         });
-        drop(error);
+        // Who asks in it hears of the reason.
+        refuse(error);
     }
 }
 

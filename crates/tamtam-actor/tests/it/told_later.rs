@@ -5,7 +5,7 @@ use std::thread;
 use std::time::Duration;
 
 use crate::support::{Drops, Hold, LONG, hold, panic_on_purpose, until, within_limit};
-use tamtam_actor::{Address, Every, Overflow, Pool, Time};
+use tamtam_actor::{Address, AskError, Every, Overflow, Pool, Reply, Time};
 
 const SECOND: Duration = Duration::from_secs(1);
 
@@ -179,5 +179,41 @@ fn what_would_come_to_an_actor_that_has_stopped_is_counted_and_goes() {
         assert_eq!(time.advance(SECOND), 1);
         assert_eq!((drops.count(), actor.lost()), (1, 1));
         assert!(!timer.cancel());
+    });
+}
+
+#[test]
+fn a_question_that_is_told_later_and_finds_no_room_is_told_so() {
+    enum Mail {
+        Hold(Hold),
+        Ask(Reply<u32>),
+    }
+    within_limit(|| {
+        for overflow in [Overflow::Fail, Overflow::DropNewest] {
+            let (pool, time) = pool();
+            let spawner = pool.spawner().limited(1, overflow);
+            let actor = spawner.spawn_fn(|mail: Mail, _| match mail {
+                Mail::Hold(hold) => hold.wait(),
+                Mail::Ask(reply) => reply.send(1),
+            });
+            let (wait, gate) = hold();
+            actor.tell(Mail::Hold(wait)).unwrap();
+            gate.until_entered();
+            let (answer, told) = mpsc::channel();
+            // They are all told in one turn, into a mailbox for one.
+            for _ in 0..2 {
+                let answer = answer.clone();
+                let then = move |said| answer.send(said).unwrap();
+                actor.tell_after(SECOND, Mail::Ask(Reply::to(then)));
+            }
+            assert_eq!(time.advance(SECOND), 2);
+            gate.open();
+            let refused = match overflow {
+                Overflow::Fail => AskError::Full(actor.id()),
+                _ => AskError::Dropped(actor.id()),
+            };
+            let said = [(); 2].map(|()| told.recv_timeout(LONG).unwrap());
+            assert_eq!(said, [Err(refused), Ok(1)], "{overflow:?}");
+        }
     });
 }

@@ -43,7 +43,8 @@ enum InterruptKind {
 }
 
 impl QueryInterrupt {
-    /// Ends the query that runs, or the next one: it fails. SQLite stops within some thousand steps.
+    /// Ends the query that runs, or the next one: it fails. SQLite stops within some thousand steps, and where the query ends by itself before that, ends
+    /// the next one that takes as many; so ask for one anew for each query.
     /// MySQL and MariaDB are told to end it, over a connection of its own; where they cannot be told, and with PostgreSQL, the
     /// connection is closed, which the server notices when it next writes to it, PostgreSQL from version 14 on within a second in
     /// any case.

@@ -132,7 +132,8 @@ pub(crate) struct ListClaim<T> {
 
 struct ListHead<T> {
     place: AtomicPtr<ListBlock<T>>,
-    /// How many blocks it has left; wraps, at a block in 100 ns after 50,000 years.
+    /// How many blocks it has left; wraps. Only between two looks of one thread would that matter: there it takes 50,000 years at a block in 100 ns,
+    /// seven minutes where a word has 32 bits.
     left: AtomicUsize,
     pace: Pace,
     /// From this offset on a receiver does what it need not do each time.
