@@ -7,11 +7,11 @@ use tamtam_wait::seam::atomic::Ordering;
 use tamtam_wait::{Backoff, contain, seam};
 
 use super::at_work::AtWork;
-use super::dropped::dropping_for;
+use super::dropped::{dropping_for, dropping_for_itself};
 use super::owed::settle;
 use super::{Behavior, Cell, DRAIN_AGAIN, DRAINING, Turn, UNDRAINED};
 use crate::ended::{EndReason, Ended};
-use crate::error::{AskError, panic_of};
+use crate::error::panic_of;
 use crate::mailbox::{LimitedMailbox, Loss, Popped};
 use crate::observe::told;
 use crate::task::Task;
@@ -64,8 +64,7 @@ impl<M> Cell<M> {
     pub(super) fn drain(&self) {
         // SYNC cell-draining
         if self.draining.swap(DRAIN_AGAIN, Ordering::AcqRel) == UNDRAINED {
-            // What this thread drops another actor's questions for says nothing of these.
-            dropping_for(AskError::Unanswered, || {
+            dropping_for_itself(|| {
                 // SAFETY: this thread has set `DRAINING`, so no other one is at the mailbox.
                 unsafe { self.lose_all() };
             });
@@ -194,8 +193,7 @@ impl<M: Send + 'static> Cell<M> {
         match panic {
             // What it kept of questions, and what was in its mailbox.
             Some(panic) => dropping_for(panic, drops),
-            // What this thread drops another actor's questions for says nothing of these.
-            None => dropping_for(AskError::Unanswered, drops),
+            None => dropping_for_itself(drops),
         }
         cell.tell_of_end(reason);
         // SAFETY: the actor's own reference; those who still use the cell have theirs.
