@@ -160,6 +160,11 @@ impl RootLog {
         }
     }
 
+    /// The descriptors of the next message to be written.
+    fn next_lent(&self) -> Option<&Lent> {
+        self.kept.beside(self.written)?.lent.as_ref()
+    }
+
     fn may_write_message(&self) -> bool {
         self.written < self.kept.len()
             && (self.written == 0
@@ -178,11 +183,7 @@ impl RootLog {
             let Some(frame) = self.kept.next(&mut self.end_of_written) else {
                 unreachable!("there are more than are written");
             };
-            if let Some(lent) = self
-                .kept
-                .beside(self.written)
-                .and_then(|beside| beside.lent.as_ref())
-            {
+            if let Some(lent) = self.next_lent() {
                 attach(lent, outgoing, attached);
             }
             outgoing.extend_from_slice(frame);
@@ -211,11 +212,7 @@ impl RootLog {
             let Some(frame) = self.kept.next(&mut self.end_of_written) else {
                 unreachable!("there are more than are written");
             };
-            let is_lent = self
-                .kept
-                .beside(self.written)
-                .is_some_and(|beside| beside.lent.is_some());
-            if is_lent || !direct.put(frame) {
+            if self.next_lent().is_some() || !direct.put(frame) {
                 self.end_of_written = end_before;
                 break;
             }
