@@ -32,8 +32,6 @@ pub(crate) struct Begin {
     pub(crate) observes: bool,
     /// So many messages are confirmed at once at most: see [`most_unconfirmed`].
     pub(crate) most_unconfirmed: u64,
-    /// So many processes had its place before it, and have ended.
-    pub(crate) predecessors: u64,
 }
 
 /// So many messages a worker confirms at once at most: each time costs the parent as much as some messages. Of those for which there is
@@ -70,12 +68,15 @@ pub(crate) struct Handed {
     pub(crate) carrier: Option<OwnedFd>,
     /// Where it reports, if that is of use to the parent.
     pub(crate) reports: Option<OwnedFd>,
+    /// So many processes had its place before it, and have ended.
+    pub(crate) predecessors: u64,
 }
 
 /// So many descriptors are handed over at most.
 const MOST_HANDED: usize = 3;
 
-/// Sends what [`Begin::to_bytes`] has made, and what the worker is handed, in the order of [`Handed`].
+/// Sends what [`Begin::to_bytes`] has made, and what this worker alone is told: how many had its place before it, and what it is handed, in the
+/// order of [`Handed`].
 ///
 /// # Errors
 ///
@@ -83,6 +84,7 @@ const MOST_HANDED: usize = 3;
 pub(crate) fn send(
     socket: &UnixStream,
     begin: &[u8],
+    predecessors: u64,
     handed: [Option<BorrowedFd<'_>>; MOST_HANDED],
     deadline: Instant,
 ) -> io::Result<()> {
@@ -100,6 +102,7 @@ pub(crate) fn send(
         &mut control,
         SendFlags::NOSIGNAL,
     )?;
+    write_until(socket, &predecessors.to_le_bytes(), deadline)?;
     write_until(socket, begin, deadline)
 }
 
@@ -131,10 +134,13 @@ pub(crate) fn receive(mut socket: &UnixStream) -> io::Result<(Begin, Handed)> {
         }
         fds.next()
     };
+    let mut predecessors = [0; 8];
+    socket.read_exact(&mut predecessors)?;
     let handed = Handed {
         progress: next(0).ok_or_else(missing)?,
         carrier: next(1),
         reports: next(2),
+        predecessors: u64::from_le_bytes(predecessors),
     };
     let mut length = [0; 4];
     socket.read_exact(&mut length)?;

@@ -20,7 +20,7 @@ use tamtam_actor::{EndReason, Overflow, ProcessEnd, ReportFailure, Restart};
 use tamtam_link::carrier::Room;
 use tamtam_link::{Death, Inbound, Link, Supervised};
 
-use crate::begin::{self, Begin};
+use crate::begin;
 use crate::carried::{self, Memory};
 use crate::carrier::Carrier;
 use crate::child::{self, ChildProcess};
@@ -48,7 +48,7 @@ pub(crate) struct Plan {
     pub(crate) remote: &'static str,
     pub(crate) name: Option<Arc<str>>,
     pub(crate) message_type: &'static str,
-    pub(crate) begin: Begin,
+    pub(crate) begin: Vec<u8>,
     /// Another program than this one.
     pub(crate) program: Option<Command>,
     /// So long a process may take to begin.
@@ -200,8 +200,8 @@ struct Recipe {
     called: Arc<str>,
     /// All that was said of the program, its user and its output too. Not there only while a process is started.
     program: Mutex<Option<Command>>,
-    /// What the first one is told; the others, how many there were before.
-    begin: Begin,
+    begin: Vec<u8>,
+    /// So many were started before.
     started: AtomicU64,
     patience: Duration,
 }
@@ -243,14 +243,9 @@ impl Recipe {
             memory.as_ref().ok().map(|(_, reader)| reader.memory()),
             reports.as_ref().map(|ends| ends.there.as_fd()),
         ];
-        let begin = Begin {
-            predecessors: self.started.fetch_add(1, Ordering::Relaxed),
-            ..self.begin.clone()
-        };
-        let sent = begin.to_bytes().map_err(io::Error::other);
-        let sent = sent.and_then(|begin| begin::send(&here, &begin, handed, deadline));
+        let predecessors = self.started.fetch_add(1, Ordering::Relaxed);
         // If it has died already, that is found when the socket is read.
-        if let Err(error) = sent
+        if let Err(error) = begin::send(&here, &self.begin, predecessors, handed, deadline)
             && !matches!(
                 error.kind(),
                 io::ErrorKind::BrokenPipe | io::ErrorKind::ConnectionReset

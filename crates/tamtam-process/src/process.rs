@@ -452,9 +452,8 @@ impl ProcessSpawner {
             limits: self.limits,
             observes: collector::observes(),
             most_unconfirmed: most_unconfirmed(self.limit.map(|(messages, _)| messages)),
-            predecessors: 0,
         };
-        begin.to_bytes().map_err(unfit)?;
+        let begin = begin.to_bytes().map_err(unfit)?;
         monitor::start(Plan {
             remote: A::NAME,
             name: self.name,

@@ -54,6 +54,7 @@ pub(crate) struct Errand {
     carrier: Option<OwnedFd>,
     /// Where it reports.
     reports: Option<OwnedFd>,
+    predecessors: u64,
 }
 
 /// Does what this worker was started for. `find` gives what runs the actor of a name.
@@ -101,6 +102,7 @@ fn prepare() -> io::Result<Errand> {
         progress,
         carrier: handed.carrier,
         reports: handed.reports,
+        predecessors: handed.predecessors,
     })
 }
 
@@ -133,6 +135,7 @@ pub(crate) fn run<A: Remote>(errand: Errand) -> Exit {
         progress,
         carrier,
         reports,
+        predecessors,
     } = errand;
     // Before there is another thread, and before a byte is read that is not the parent's own.
     let applied = close_inherited(&begin.limits).and_then(|()| {
@@ -182,7 +185,7 @@ pub(crate) fn run<A: Remote>(errand: Errand) -> Exit {
         .program(A::NAME)
         .root(&root)
         .hold_root()
-        .predecessors(begin.predecessors)
+        .predecessors(predecessors)
         .carry_descriptors()
         // It trusts its parent, which could do with it what it likes.
         .most_attached(usize::MAX, u64::MAX)
