@@ -578,8 +578,15 @@ impl<T, K> Drop for Batch<'_, T, K> {
 }
 
 impl<T> Clone for LaneSender<T, Many> {
-    /// Another sender, with a lane of its own. It is open, also if this one was closed.
+    /// Another sender, with a lane of its own. If this one was closed, it is, too.
     fn clone(&self) -> Self {
+        if self.state.get() == State::Closed {
+            // The receiver may have been told that all are gone. Neither of the two touches the lane any more.
+            let line = Arc::clone(&self.line);
+            let sender = LaneSender::new(line, Arc::clone(&self.lane), self.wait);
+            sender.state.set(State::Closed);
+            return sender;
+        }
         let lane = self.line.open_lane();
         LaneSender::new(Arc::clone(&self.line), lane, self.wait)
     }

@@ -71,7 +71,7 @@ impl<T> LaneSender<T, Many> {
 
 impl<T> WeakSender<T> {
     /// A sender, with a lane of its own, if an open one still exists and the receiver has not closed the
-    /// channel; else `None`, for ever unless a closed sender is cloned.
+    /// channel; else `None`, for ever.
     ///
     /// The channel may be closed right after this, as with any sender. Opening a lane takes an allocation and
     /// a lock for a moment: who sends many messages keeps the sender meanwhile.

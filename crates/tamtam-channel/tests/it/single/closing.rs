@@ -106,3 +106,27 @@ fn close_reaches_a_lane_that_the_receiver_has_not_seen_yet() {
     let late = sender.clone();
     assert_eq!(late.send(3), Err(SendError(3)));
 }
+
+/// A receiver that was told that all senders are gone got messages after that.
+#[test]
+fn a_clone_of_a_closed_sender_does_not_open_the_channel_again() {
+    let (sender, receiver) = mpsc::bounded(1);
+    let weak = sender.downgrade();
+    sender.send(1).unwrap();
+    assert!(sender.close());
+    let clone = sender.clone();
+    assert!(clone.is_closed() && !clone.close());
+    assert!(weak.upgrade().is_none());
+    assert_eq!(receiver.recv(), Ok(1));
+    assert_eq!(receiver.try_recv(), Err(TryRecvError::Disconnected));
+    // Also with the room that there is now, from another thread, in each way.
+    thread::spawn(move || {
+        assert_eq!(clone.send(2), Err(SendError(2)));
+        assert_eq!(clone.try_send(2), Err(TrySendError::Disconnected(2)));
+        assert_eq!(clone.send_many([2, 3]).unwrap_err().into_inner(), [2]);
+        assert!(clone.clone().send(2).is_err() && clone.try_reserve().is_err());
+    })
+    .join()
+    .unwrap();
+    assert!(receiver.recv().is_err());
+}
