@@ -70,7 +70,7 @@ fn a_thread_counts_on_a_lease_of_its_own() {
 fn one_thread_counts_every_count() {
     for count in (1..300)
         .chain([4095, 4096, 4097, 10_000, 100_000])
-        .filter(|&n| !cfg!(miri) || n <= 12)
+        .filter(|&n| !cfg!(miri) || n <= 6)
     {
         for latch in kinds(count) {
             for left in (1..=count).rev() {
@@ -229,7 +229,8 @@ fn opens_exactly_when_the_end_is_all_there_is() {
 
 #[test]
 fn more_threads_than_stripes() {
-    count_together(40, rounds(500), 100, 40);
+    let most = if cfg!(miri) { 10 } else { 100 };
+    count_together(40, rounds(500), most, 40);
 }
 
 #[test]
@@ -320,14 +321,15 @@ fn thread_locals_may_count_when_they_are_dropped() {
 
 #[test]
 fn writes_before_a_count_are_seen_after_the_wait() {
+    let count = if cfg!(miri) { 50 } else { 200 };
     for _ in 0..rounds(500) {
-        let latch = Latch::striped(3 * 200);
+        let latch = Latch::striped(3 * count);
         let written = [const { AtomicU64::new(0) }; 3];
         thread::scope(|scope| {
             for cell in &written {
                 let latch = &latch;
                 scope.spawn(move || {
-                    for number in 1..=200 {
+                    for number in 1..=count {
                         cell.store(number, Ordering::Relaxed);
                         latch.count_down();
                     }
@@ -337,7 +339,7 @@ fn writes_before_a_count_are_seen_after_the_wait() {
             assert!(
                 written
                     .iter()
-                    .all(|cell| cell.load(Ordering::Relaxed) == 200)
+                    .all(|cell| cell.load(Ordering::Relaxed) == count)
             );
         });
     }

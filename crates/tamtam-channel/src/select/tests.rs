@@ -103,7 +103,7 @@ fn channels_tell_since_when_they_are_empty_or_full() {
     let rings = [1, 3].map(bounded::<usize>);
     for (sender, receiver) in rings.into_iter().chain([unbounded()]) {
         // Over many blocks and laps.
-        for number in 0..if cfg!(miri) { 70 } else { 200 } {
+        for number in 0..if cfg!(miri) { 40 } else { 200 } {
             let send = || sender.send(number).unwrap();
             tells_since_when_it_is_not_ready(&receiver, send, || assert!(receiver.recv().is_ok()));
         }
@@ -276,7 +276,7 @@ fn a_message_that_is_never_where_a_select_looks_is_there_at_every_moment() {
             select.recv(receiver);
         }
         // Over many laps and blocks.
-        for _ in 0..if cfg!(miri) { 70 } else { 1_000 } {
+        for _ in 0..if cfg!(miri) { 40 } else { 1_000 } {
             assert!(!none_was_ready(select.handles.as_slice()));
         }
     }

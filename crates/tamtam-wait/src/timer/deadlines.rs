@@ -152,7 +152,7 @@ mod tests {
         let mut deadlines = Deadlines::new();
         let context = context();
         let first = deadlines.insert(now + Duration::from_secs(1), 0, context.clone());
-        let count = if cfg!(miri) { 200 } else { 20_000 };
+        let count = if cfg!(miri) { 50 } else { 20_000 };
         for number in 1..count {
             let due = now + Duration::from_nanos(number % 97);
             let place = deadlines.insert(due, number, context.clone());
