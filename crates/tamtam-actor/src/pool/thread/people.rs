@@ -38,6 +38,11 @@ impl People {
         self.alive.saturating_sub(self.resigned + self.blocked)
     }
 
+    /// Whether no thread is left but those that are blocked, and the one that was the so manyth to be was so last.
+    pub(super) fn is_last(&self, number: u64) -> bool {
+        self.at_large() == 0 && self.blocks == number
+    }
+
     /// A stand-in goes if that says so of these people: `true` if it does. It is not counted any more from then on, so that no two go
     /// in the place of one.
     pub(super) fn resigns(&mut self, is_superfluous: impl FnOnce(&Self) -> bool) -> bool {

@@ -11,7 +11,7 @@
 //!
 //! If the reserve waits, too, the last thread *watches* while it waits: if it is still the last one after a moment, and an
 //! actor is due for which a blocked thread waits, then no thread is left to run that actor, and the wait of the thread that
-//! watches ends with [`Stuck`].
+//! watches ends with [`Stuck`], unless a last look finds that the wait is over, or a thread is back.
 
 use std::collections::{HashSet, VecDeque};
 use std::sync::Arc;
@@ -150,7 +150,7 @@ impl Shared {
         atomic::fence(Ordering::SeqCst);
         self.call_one();
         let people = self.people.lock();
-        if people.at_large() == 0 && people.blocks == number {
+        if people.is_last(number) {
             LeftForWait::Nobody(number)
         } else {
             // If all are blocked, one of them was blocked later than this one, and watches.
@@ -241,7 +241,7 @@ impl Shared {
             }
             let (free, are_going) = {
                 let mut people = self.people.lock();
-                if people.at_large() != 0 || people.blocks != number {
+                if !people.is_last(number) {
                     drop(people);
                     return Ok(wait(deadline));
                 }
@@ -253,6 +253,7 @@ impl Shared {
             if free.is_some_and(|ring| self.start_stand_in(ring, Role::Reserve)) {
                 return Ok(wait(deadline));
             }
+            let system_has_none = free.is_some();
             if are_going {
                 // One is about to.
                 pause = POLL;
@@ -265,6 +266,20 @@ impl Shared {
             let awaited = self.take_awaited(ThreadSeat::here().ring());
             let is_stuck = awaited.is_some();
             self.bring_first(awaited);
+            if is_stuck {
+                // Meanwhile the answer may have come, or a thread be back, or about to be free.
+                if let Some(done) = wait(Some(Instant::now())) {
+                    return Ok(Some(done));
+                }
+                let people = self.people.lock();
+                let none_may_come =
+                    people.resigned == 0 && (system_has_none || people.free_rings.is_empty());
+                if !people.is_last(number) || !none_may_come {
+                    drop(people);
+                    pause = Duration::ZERO;
+                    continue;
+                }
+            }
             if !is_told && (is_stuck || self.has_tasks()) {
                 is_told = true;
                 told::no_thread_left(&self.name, self.desks.spare(), AtWork::asker);
@@ -340,8 +355,10 @@ impl Blocking for PoolThreads {
 
 #[cfg(all(test, not(tamtam_loom)))]
 mod tests {
+    use std::sync::{Arc, Mutex, mpsc};
     use std::time::{Duration, Instant};
 
+    use super::Shared;
     use crate::pool::{Pool, Threads};
     use crate::{Address, Reply};
 
@@ -357,16 +374,89 @@ mod tests {
         chain
     }
 
-    /// Otherwise the pool would take more and more of its threads for gone, and start others in their place.
-    #[test]
-    #[cfg_attr(miri, ignore = "starts many threads")]
-    fn a_stand_in_that_has_resigned_is_counted_until_it_ends() {
-        let pool = Pool::with_threads(1);
+    /// Without stand-ins.
+    fn pool(threads: usize) -> Pool {
+        let builder = Pool::builder().threads(threads).stand_ins(0);
+        builder.build().unwrap()
+    }
+
+    fn shared(pool: &Pool) -> Arc<Shared> {
         // Without the feature `tokio` there is no other kind.
         #[allow(irrefutable_let_patterns)]
         let Threads::Own(shared) = &pool.threads else {
             unreachable!("the pool has threads of its own")
         };
+        Arc::clone(shared)
+    }
+
+    /// A handler on a thread of the pool waits for an actor that is due at those threads: whether it has its result. `look` is given the
+    /// time until which it may wait for that.
+    fn waits_for_what_is_due(
+        pool: &Pool,
+        mut look: impl FnMut(Option<Instant>) -> Option<()> + Send + 'static,
+    ) -> mpsc::Receiver<bool> {
+        let (told, tells) = mpsc::channel();
+        let due = pool.spawn_fn(|(): (), _| {});
+        let waiter = pool.spawn_fn(move |(): (), _| {
+            due.tell(()).unwrap();
+            let awaited = Arc::as_ptr(&due.place()).addr();
+            let waited = crate::task::wait_for(awaited, None, &mut look);
+            told.send(matches!(waited, Ok(Some(())))).unwrap();
+        });
+        waiter.tell(()).unwrap();
+        tells
+    }
+
+    #[test]
+    fn what_has_come_while_the_last_thread_looked_for_others_ends_its_wait() {
+        let pool = pool(1);
+        let mut looks = 0;
+        let waited = waits_for_what_is_due(&pool, move |_| {
+            looks += 1;
+            (looks == 2).then_some(())
+        });
+        assert!(waited.recv().unwrap());
+    }
+
+    #[test]
+    fn a_thread_that_is_back_while_the_last_one_looked_for_others_is_one_that_is_left() {
+        let pool = pool(2);
+        let shared = shared(&pool);
+        let (gate, gated) = mpsc::channel::<()>();
+        let gated = Mutex::new(gated);
+        let other = pool.spawn_fn(move |(): (), _| {
+            crate::task::while_blocked(|| gated.lock().unwrap().recv().unwrap());
+        });
+        other.tell(()).unwrap();
+        while shared.people.lock().blocked == 0 {
+            std::thread::yield_now();
+        }
+        let mut gate = Some(gate);
+        let waited = waits_for_what_is_due(&pool, move |until| {
+            let Some(until) = until else {
+                // It waits as one of several, for as long as it takes.
+                return Some(());
+            };
+            let until = until.saturating_duration_since(Instant::now());
+            if !until.is_zero() {
+                std::thread::park_timeout(until);
+            } else if let Some(gate) = gate.take() {
+                gate.send(()).unwrap();
+                while shared.people.lock().blocked == 2 {
+                    std::thread::yield_now();
+                }
+            }
+            None
+        });
+        assert!(waited.recv().unwrap());
+    }
+
+    /// Otherwise the pool would take more and more of its threads for gone, and start others in their place.
+    #[test]
+    #[cfg_attr(miri, ignore = "starts many threads")]
+    fn a_stand_in_that_has_resigned_is_counted_until_it_ends() {
+        let pool = Pool::with_threads(1);
+        let shared = shared(&pool);
         let chain = chain(&pool, 20);
         let (mut most_alive, mut alive) = (0, 0);
         // Until fewer are there than before; on a loaded machine each is called again before it has gone.
