@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use crate::support::{Answers, Hold, LONG, hold, panic_on_purpose, until, within_limit};
 use tamtam_actor::{
-    Actor, Address, AskError, Budget, Context, EndReason, Frame, Pool, Reply, Strategy,
+    Actor, Address, AskError, Budget, Context, EndReason, Frame, Pool, Reply, Stepper, Strategy,
     Supervision, Supervisor,
 };
 
@@ -457,6 +457,46 @@ fn a_tree_ends_within_its_deadlines_though_a_child_does_not_come_to_its_beginnin
             assert_eq!(b.end().wait().reason, EndReason::Stopped);
         }
     });
+}
+
+/// It was told to finish once more, and had its deadlines a second time.
+#[test]
+fn a_child_that_is_about_to_end_as_its_tree_is_given_up_and_shut_down_has_its_deadlines_once() {
+    const DEADLINE: Duration = Duration::from_secs(1);
+
+    let stepper = Stepper::new();
+    let mut frame = Frame::new();
+    let log = Log::default();
+    let worker = |name| {
+        let log = log.clone();
+        move |_: &mut Context<Worker>| Worker {
+            name,
+            log: log.clone(),
+            count: 0,
+        }
+    };
+    let tree = Supervision::new(Strategy::OneForOne).limit(0, HOUR);
+    let mut tree = tree.deadline(DEADLINE);
+    let panics = tree.child("panics", stepper.spawner(), worker("panics"));
+    // In a frame that is not pumped when it is to end.
+    tree.child("hangs", frame.spawner(), worker("hangs"));
+    let supervisor = tree.start(stepper.spawner());
+    stepper.run();
+    frame.pump(Budget::unlimited());
+    stepper.run();
+    assert_eq!(log.take(), ["+panics", "+hangs"]);
+    panics.tell(Job::Panic).unwrap();
+    stepper.run();
+    supervisor.shutdown();
+    stepper.run();
+    // One to finish, and one to stop.
+    for _ in 0..2 {
+        assert!(supervisor.end().wait_timeout(Duration::ZERO).is_none());
+        stepper.advance(DEADLINE);
+        stepper.run();
+    }
+    let ended = supervisor.end().wait_timeout(Duration::ZERO);
+    assert_eq!(ended.unwrap().reason, EndReason::Stopped);
 }
 
 /// Panics in the middle of a restart, and a shutdown in the middle of it all.

@@ -275,8 +275,10 @@ impl Actor for Overseer {
             Event::ShutDown => {
                 if !matches!(self.aim, Aim::End) {
                     self.aim = Aim::End;
-                    let all = self.is_paused.keys().copied().rev();
-                    self.steps = all.map(Step::Finish).collect();
+                    let all = self.is_paused.keys().copied().rev().map(Step::Finish);
+                    // One is about to end where children are given up.
+                    let current = self.current;
+                    self.steps = all.filter(|step| Some(*step) != current).collect();
                     self.limit_step(cx);
                 }
             }
