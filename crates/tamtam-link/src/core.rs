@@ -458,14 +458,14 @@ impl Core {
             state.longest_there = Some(longest);
             let early = std::mem::take(&mut state.early_questions);
             // Of one whose messages are kept here the room is here.
-            if let Some(window @ 1..) = root
+            if let Some(window) = root
                 && state.log.is_none()
             {
-                state.count_questions(ROOT, &cell, early);
-                state.count_unsent();
-                let taken = state.unconfirmed.get(&ROOT).map_or(0, |sent| sent.count);
-                // Under the lock: a question is counted as one of the early ones, or by the window.
-                cell.open_window(window, taken, true);
+                if window != 0 {
+                    state.count_questions(ROOT, &cell, early);
+                }
+                // Under the lock: a question is counted as one of the early ones, or by the window. Each has a place already.
+                cell.open_window(window, 0, true);
             }
             state.hello_timer.take()
         };

@@ -300,7 +300,8 @@ impl Link {
         self.core.write_of(generation, &Frame::Stop(ROOT));
     }
 
-    /// The root has room for so many messages; a sender that finds none waits, or its message comes back.
+    /// The root has room for so many messages, or without an end if that is zero; a sender that finds none waits, or its message comes back.
+    /// Before it is sent any.
     #[doc(hidden)]
     pub fn limit_root(&self, limit: u64, waits: bool) {
         self.core.root().open_window(limit, 0, waits);

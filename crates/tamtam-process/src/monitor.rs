@@ -368,9 +368,8 @@ pub(crate) fn start(plan: Plan) -> Result<Started, SpawnError> {
     if let Decides::Supervisor(control) = &decides {
         control.serve(link.clone());
     }
-    if let Some((limit, overflow)) = plan.limit {
-        link.limit_root(limit as u64, overflow == Overflow::Wait);
-    }
+    let (limit, overflow) = plan.limit.unwrap_or((0, Overflow::Wait));
+    link.limit_root(limit as u64, overflow == Overflow::Wait);
     #[cfg(feature = "top")]
     let shown = {
         let (process, messages) = (Arc::clone(&shared), link.clone());

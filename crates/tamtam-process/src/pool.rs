@@ -73,6 +73,8 @@ pub(crate) fn shared_among<A: Remote>(
     let far: Box<dyn FarActor> = Box::new(Among(Arc::clone(&shared)));
     let message_type = core::any::type_name::<A::Message>();
     let cell = FarCell::new(name, message_type, Time::system(), far);
+    // The mailboxes of its processes have no limits.
+    cell.open_window(0, 0, true);
     let _ = shared.cell.set(Arc::downgrade(&cell));
     for (address, _) in &workers {
         let weak = Arc::downgrade(&shared);

@@ -159,9 +159,8 @@ pub(crate) fn spawn<A: Remote + Send>(
         .keep_root()
         .call_root(plan.name.clone(), core::any::type_name::<A::Message>())
         .build(move || ring.ring());
-    if let Some((limit, overflow)) = plan.limit {
-        link.limit_root(limit as u64, overflow == Overflow::Wait);
-    }
+    let (limit, overflow) = plan.limit.unwrap_or((0, Overflow::Wait));
+    link.limit_root(limit as u64, overflow == Overflow::Wait);
     let processes = Arc::new(Processes::<A> {
         link: link.clone(),
         forth,

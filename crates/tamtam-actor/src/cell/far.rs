@@ -238,8 +238,8 @@ impl FarCell {
         }
     }
 
-    /// Its mailbox has a limit: so many messages may be on their way or in it, and so many are already.
-    /// A sender that finds no room waits, or else its message comes back.
+    /// Its mailbox has a limit: so many messages may be on their way or in it, and so many are already beside those that were sent by
+    /// this. Zero is none. What is said first counts. A sender that finds no room waits, or else its message comes back.
     pub fn open_window(&self, window: u64, taken: u64, waits: bool) {
         self.room.open(window, taken, waits);
     }

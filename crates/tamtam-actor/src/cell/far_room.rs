@@ -3,6 +3,9 @@
 //! The owner says how many when it exports the actor. A sender takes a place; the owner confirms messages when they are done with,
 //! and the places are free again (the credit of a window, as in TCP or in HTTP/2's flow control). A handler does not wait: its message
 //! goes beyond the window, and its actor is muted until half of that is free, as with a mailbox of this process.
+//!
+//! Until the owner has said how many there are, each sender takes a place as well. So a message that finds its place before the window opens,
+//! and is sent after that, has one to be given back.
 
 use std::sync::{Mutex, PoisonError};
 use std::time::Instant;
@@ -13,6 +16,9 @@ use tamtam_wait::seam::atomic::{self, AtomicBool, AtomicU64, Ordering};
 use super::mute::Sender;
 use crate::id::ActorId;
 use crate::mailbox::{Mute, MutedSenders, Reserved, Room, WhenNoRoom};
+
+/// The owner has not said yet how many places there are.
+const UNTOLD: u64 = u64::MAX;
 
 /// The places at one actor.
 pub(super) struct FarRoom {
@@ -29,7 +35,7 @@ pub(super) struct FarRoom {
 impl FarRoom {
     pub(super) fn new() -> Self {
         FarRoom {
-            window: AtomicU64::new(0),
+            window: AtomicU64::new(UNTOLD),
             taken: AtomicU64::new(0),
             waits: AtomicBool::new(true),
             senders: WaitList::new(),
@@ -37,10 +43,11 @@ impl FarRoom {
         }
     }
 
-    /// Says how many places there are, of which so many are taken already.
+    /// Says how many places there are, which counts the first time. So many are taken beside those that senders have taken here. No two threads
+    /// call this at the same time.
     pub(super) fn open(&self, window: u64, taken: u64, waits: bool) {
         self.waits.store(waits, Ordering::SeqCst);
-        if self.window.load(Ordering::Relaxed) == 0 && window != 0 {
+        if self.window.load(Ordering::Relaxed) == UNTOLD {
             self.taken.fetch_add(taken, Ordering::SeqCst);
             self.window.store(window, Ordering::SeqCst);
         }
@@ -48,7 +55,7 @@ impl FarRoom {
 
     /// Whether places are counted here.
     pub(super) fn is_limited(&self) -> bool {
-        self.window.load(Ordering::SeqCst) != 0
+        !matches!(self.window.load(Ordering::SeqCst), 0 | UNTOLD)
     }
 
     /// Whether a sender may have to wait for room.
@@ -135,22 +142,15 @@ impl FarRoom {
         };
         drop(superfluous);
         // All places may have become free before it was kept, or the actor have ended, after which none does.
-        if closed() {
-            self.unmute_all();
-        } else {
-            self.unmute();
-        }
+        self.unmute_if(|| closed() || self.is_half_free());
         Reserved::Place
     }
 
-    fn unmute(&self) {
-        let is_half_free = || {
-            let window = self.window.load(Ordering::SeqCst);
-            self.taken.load(Ordering::SeqCst) <= window / 2
-        };
+    /// Lets the muted actors go on where that holds, which is asked when no other one can be added.
+    fn unmute_if(&self, holds: impl FnOnce() -> bool) {
         let unmuted = {
             let mut muted = self.muted.lock().unwrap_or_else(PoisonError::into_inner);
-            if muted.is_empty() || !is_half_free() {
+            if muted.is_empty() || !holds() {
                 return;
             }
             core::mem::take(&mut *muted)
@@ -159,17 +159,13 @@ impl FarRoom {
         drop(unmuted);
     }
 
-    fn unmute_all(&self) {
-        let muted = {
-            let mut muted = self.muted.lock().unwrap_or_else(PoisonError::into_inner);
-            core::mem::take(&mut *muted)
-        };
-        drop(muted);
+    fn is_half_free(&self) -> bool {
+        self.taken.load(Ordering::SeqCst) <= self.window.load(Ordering::SeqCst) / 2
     }
 
     /// So many places are free again.
     pub(super) fn give_back(&self, places: u64) {
-        if !self.is_limited() {
+        if self.window.load(Ordering::SeqCst) == 0 {
             return;
         }
         let _ = self
@@ -177,7 +173,7 @@ impl FarRoom {
             .fetch_update(Ordering::SeqCst, Ordering::SeqCst, |taken| {
                 Some(taken.saturating_sub(places))
             });
-        self.unmute();
+        self.unmute_if(|| self.is_half_free());
         // A sender that waits for room registers and then looks.
         atomic::fence(Ordering::SeqCst);
         self.senders
@@ -186,7 +182,7 @@ impl FarRoom {
 
     /// The actor takes no more messages: those who wait have to learn it.
     pub(super) fn close(&self) {
-        self.unmute_all();
+        self.unmute_if(|| true);
         self.senders.notify_all();
     }
 }
@@ -210,9 +206,24 @@ mod tests {
             assert!(takes(&room, WhenNoRoom::GiveBack, false));
         }
         room.give_back(1);
-        // What was sent before there was a window is not counted against it.
-        room.open(1, 0, true);
-        assert!(room.has_room());
+        room.open(1, 1, true);
+        assert!(!room.is_limited() && room.has_room(), "it is told once");
+    }
+
+    #[test]
+    fn a_place_that_is_taken_before_it_is_told_how_many_there_are_is_one_of_them() {
+        let room = FarRoom::new();
+        assert!(!room.is_limited() && !room.waits() && room.has_room());
+        for _ in 0..3 {
+            assert!(takes(&room, WhenNoRoom::GiveBack, false));
+        }
+        // It was not sent.
+        room.give_back(1);
+        room.open(2, 0, true);
+        assert!(room.is_limited() && !room.has_room());
+        room.give_back(1);
+        assert!(takes(&room, WhenNoRoom::GiveBack, false));
+        assert!(!room.has_room());
     }
 
     #[test]

@@ -67,3 +67,28 @@ fn loom_the_end_wakes_who_waits_for_room() {
         assert!(!other.join().unwrap());
     });
 }
+
+#[test]
+fn loom_a_place_that_is_taken_as_the_window_opens_is_one_of_the_window() {
+    model(2, || {
+        let room = seam::Arc::new(FarRoom::new());
+        let senders = [(); 2].map(|()| {
+            let room = seam::Arc::clone(&room);
+            thread::spawn(move || {
+                let reserved =
+                    room.reserve(ActorId::next(), WhenNoRoom::GiveBack, &|| false, &|| {});
+                matches!(reserved, Reserved::Place)
+            })
+        });
+        room.open(1, 0, true);
+        let sent = senders.map(|sender| u64::from(sender.join().unwrap()));
+        let sent: u64 = sent.iter().sum();
+        // Both may have come before the window was open.
+        assert!(sent >= 1 && !room.has_room());
+        // All that were sent are confirmed but one.
+        room.give_back(sent - 1);
+        assert!(!room.has_room());
+        room.give_back(1);
+        assert!(room.has_room());
+    });
+}
