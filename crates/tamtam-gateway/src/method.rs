@@ -113,7 +113,7 @@ impl Method {
                         result
                     });
                     // A caller that has gone wants to know nothing more.
-                    let begun = THREADS.begin(move || drop(answer.send(handle())));
+                    let begun = THREADS.begin(handle, move |result| answer.send(result));
                     begun.map_err(|NoThread| {
                         Fault::busy("too many calls that block have not ended; try again later")
                     })?;
