@@ -158,7 +158,7 @@ impl<M> Address<M> {
         answer: &Answer<R>,
         deadline: Option<Instant>,
     ) -> Result<R, AskError> {
-        let mut pause = FIRST_PROBE;
+        let (mut pause, mut next) = (FIRST_PROBE, FIRST_PROBE);
         loop {
             let look = Instant::now() + pause;
             let is_last = deadline.is_some_and(|deadline| deadline <= look);
@@ -172,8 +172,10 @@ impl<M> Address<M> {
             if is_last {
                 return Err(AskError::TimedOut);
             }
-            waiting.probe(self.id());
-            pause = (pause * 2).min(LONGEST_PAUSE);
+            pause = waiting.probe(self.id()).unwrap_or_else(|| {
+                let longer = (next * 2).min(LONGEST_PAUSE);
+                core::mem::replace(&mut next, longer)
+            });
         }
     }
 

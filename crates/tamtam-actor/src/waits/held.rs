@@ -117,9 +117,10 @@ impl HeldWait {
             if let Some(cycle) = waiting.found() {
                 return Some(cycle);
             }
-            waiting.probe(to);
-            *timer = pause(*length);
-            *length = (*length * 2).min(super::LONGEST_PAUSE);
+            *timer = pause(waiting.probe(to).unwrap_or_else(|| {
+                let next = (*length * 2).min(super::LONGEST_PAUSE);
+                core::mem::replace(length, next)
+            }));
         }
         None
     }

@@ -49,9 +49,8 @@ struct Edge {
     number: u64,
     to: ActorId,
     question: Arc<dyn OpenQuestion>,
-    /// The circle that a probe of this wait has found, until that is told.
     #[cfg(feature = "serde")]
-    found: Option<Cycle>,
+    search: far::Search,
 }
 
 struct Graph {
@@ -185,7 +184,7 @@ impl Waiting {
             to,
             question,
             #[cfg(feature = "serde")]
-            found: None,
+            search: far::Search::default(),
         });
         *graph.waiters.entry(to).or_default() += 1;
         let waiting = Waiting { actor, number };
