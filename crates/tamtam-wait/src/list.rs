@@ -62,11 +62,12 @@ impl fmt::Debug for Entry {
 ///     waiters.lock().register(Entry::new(Operation::new(0), context));
 ///     assert_eq!(waiters.lock().waiting(), 1);
 ///     // What another thread does that has something for one of them.
-///     let chosen = waiters.lock().choose();
-///     let (entry, sleeper) = chosen.expect("one waits");
-///     assert_eq!(entry.operation.index(), 0);
-///     assert!(sleeper.is_none(), "it is this thread, and awake");
+///     let chosen = waiters.lock().choose(|first| assert!(first.same(context)));
+///     let (packet, sleeper) = chosen.expect("one waits");
+///     assert!(packet.is_null(), "there is nothing to be exchanged");
 ///     assert!(context.outcome().is_some());
+///     // The lock is free.
+///     drop(sleeper);
 /// });
 /// ```
 #[derive(Debug, Default)]
@@ -97,7 +98,7 @@ pub struct WaitQueue {
 ///         });
 ///     });
 ///     let sleeper = loop {
-///         let chosen = waiters.lock().choose();
+///         let chosen = waiters.lock().choose(|_| {});
 ///         match chosen {
 ///             Some((_, sleeper)) => break sleeper,
 ///             None => std::thread::yield_now(),
@@ -178,19 +179,9 @@ impl WaitQueue {
         }
     }
 
-    /// Chooses the first thread that no other thread has chosen yet.
-    pub fn choose(&mut self) -> Option<(Entry, Option<Sleeper>)> {
-        let (entry, is_asleep) = self.choose_noting(|_| {})?;
-        let sleeper = is_asleep.then(|| Sleeper {
-            context: entry.context.clone(),
-            is_asleep,
-        });
-        Some((entry, sleeper))
-    }
-
-    /// As [`choose`](WaitQueue::choose); `note` is told of each thread just before that tries to choose it. With its entry comes whether it
-    /// sleeps, and is to be woken after the list's lock is released.
-    fn choose_noting(&mut self, mut note: impl FnMut(&Context)) -> Option<(Entry, bool)> {
+    /// Chooses the first thread that no other thread has chosen yet: its packet, and what wakes it after the list's lock is released. `note` is told of
+    /// each thread just before that tries to choose it.
+    pub fn choose(&mut self, mut note: impl FnMut(&Context)) -> Option<(*mut (), Sleeper)> {
         let mut position = 0;
         while let Some(entry) = self.selectors.get(position) {
             note(&entry.context);
@@ -202,11 +193,12 @@ impl WaitQueue {
             }
             // Chosen now or by another source earlier: either way it waits no more.
             let entry = self.selectors.remove(position)?;
-            if let Some(asleep) = chosen {
+            if let Some(is_asleep) = chosen {
                 if !entry.packet.is_null() {
                     entry.context.leave_packet(entry.packet);
                 }
-                return Some((entry, asleep));
+                let context = entry.context;
+                return Some((entry.packet, Sleeper { context, is_asleep }));
             }
         }
         None
@@ -691,17 +683,14 @@ impl WaitList {
         }
         // A waiter that is noted and then not chosen was decided elsewhere, and is out of the queue: none of a list has a packet. If all were, the queue is empty,
         // and the last task has no one to pass on to; a waiter that registers later looks itself.
-        let chosen = waiters.queue.choose_noting(|context| {
+        let chosen = waiters.queue.choose(|context| {
             if self.chained {
                 self.last_task.store(context.identity(), Ordering::Relaxed);
             }
         });
-        let (entry, is_asleep) = chosen?;
-        waiters.on_its_way = self.chained && !entry.context.is_task();
-        Some(Sleeper {
-            context: entry.context,
-            is_asleep,
-        })
+        let (_, sleeper) = chosen?;
+        waiters.on_its_way = self.chained && !sleeper.context.is_task();
+        Some(sleeper)
     }
 
     #[cold]

@@ -164,10 +164,10 @@ impl<T> Rendezvous<T> {
         mut sides: MutexGuard<'_, Sides<T>>,
         message: T,
     ) -> Result<(), (MutexGuard<'_, Sides<T>>, T)> {
-        if let Some((entry, sleeper)) = sides.choose_receiver() {
+        if let Some((packet, sleeper)) = sides.choose_receiver() {
             drop(sides);
             // SAFETY: begun just now; every entry of this channel has a packet of this type.
-            unsafe { Self::give(entry.packet.cast(), message) };
+            unsafe { Self::give(packet.cast(), message) };
             drop(sleeper);
             return Ok(());
         }
@@ -264,10 +264,10 @@ impl<T> Rendezvous<T> {
         };
         Context::with(|context| {
             let mut sides = self.lock();
-            if let Some((entry, sleeper)) = sides.choose_receiver() {
+            if let Some((packet, sleeper)) = sides.choose_receiver() {
                 drop(sides);
                 // SAFETY: begun just now; every entry of this channel has a packet of this type.
-                unsafe { Self::give(entry.packet.cast(), message) };
+                unsafe { Self::give(packet.cast(), message) };
                 drop(sleeper);
                 return Ok(None);
             }
@@ -333,12 +333,12 @@ impl<T> Rendezvous<T> {
         if let Some(message) = sides.take_mail() {
             return Ok(Some(message));
         }
-        let Some((entry, sleeper)) = sides.choose_sender() else {
+        let Some((packet, sleeper)) = sides.choose_sender() else {
             return Err(sides);
         };
         drop(sides);
         // SAFETY: begun just now; every entry of this channel has a packet of this type.
-        Ok(unsafe { Self::take(entry.packet.cast(), sleeper) })
+        Ok(unsafe { Self::take(packet.cast(), Some(sleeper)) })
     }
 
     pub(crate) fn receive(&self, wait: Wait, deadline: Option<Instant>) -> Result<T, Nothing> {

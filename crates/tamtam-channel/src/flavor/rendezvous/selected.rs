@@ -83,9 +83,9 @@ impl<T, const SENDS: bool> Source for Side<'_, T, SENDS> {
         } else {
             sides.choose_sender()
         };
-        if let Some((entry, sleeper)) = chosen {
+        if let Some((packet, sleeper)) = chosen {
             drop(sides);
-            let packet: *const Packet<T> = entry.packet.cast();
+            let packet: *const Packet<T> = packet.cast();
             if SENDS {
                 // SAFETY: chosen just now; a packet lives until its exchange is done.
                 // SYNC packet-done: nothing is published by this.
@@ -94,7 +94,7 @@ impl<T, const SENDS: bool> Source for Side<'_, T, SENDS> {
             // SAFETY: chosen just now; a packet lives until its exchange is done.
             if !SENDS && unsafe { (*packet).blocked } {
                 // SAFETY: this thread has begun the exchange by choosing the packet, which lives until that is done.
-                let message = unsafe { Rendezvous::take(packet, sleeper) };
+                let message = unsafe { Rendezvous::take(packet, Some(sleeper)) };
                 token.put(Exchange::Taken(message));
             } else {
                 drop(sleeper);

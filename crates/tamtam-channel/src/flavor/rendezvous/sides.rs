@@ -2,7 +2,7 @@
 
 use std::collections::VecDeque;
 
-use tamtam_wait::{Entry, Sleeper, WaitQueue};
+use tamtam_wait::{Sleeper, WaitQueue};
 
 /// Who waits, under the lock.
 pub(super) struct Sides<T> {
@@ -51,11 +51,11 @@ impl<T> Sides<T> {
         self.closed || beside || self.of::<SENDER>().1.has_any()
     }
 
-    pub(super) fn choose_receiver(&mut self) -> Option<(Entry, Option<Sleeper>)> {
+    pub(super) fn choose_receiver(&mut self) -> Option<(*mut (), Sleeper)> {
         if self.closed {
             return None;
         }
-        self.receivers.choose()
+        self.receivers.choose(|_| {})
     }
 
     /// Whether a task waits that is not promised to a selected operation.
@@ -76,8 +76,8 @@ impl<T> Sides<T> {
     }
 
     /// Tells one task that there is mail for it.
-    pub(super) fn choose_task(&mut self) -> Option<Option<Sleeper>> {
-        let (_, sleeper) = self.tasks.as_mut()?.waiting.choose()?;
+    pub(super) fn choose_task(&mut self) -> Option<Sleeper> {
+        let (_, sleeper) = self.tasks.as_mut()?.waiting.choose(|_| {})?;
         Some(sleeper)
     }
 
@@ -91,10 +91,10 @@ impl<T> Sides<T> {
         })
     }
 
-    pub(super) fn choose_sender(&mut self) -> Option<(Entry, Option<Sleeper>)> {
+    pub(super) fn choose_sender(&mut self) -> Option<(*mut (), Sleeper)> {
         if self.closed {
             return None;
         }
-        self.senders.choose()
+        self.senders.choose(|_| {})
     }
 }

@@ -113,12 +113,12 @@ impl<T> Rendezvous<T> {
         if met.is_some() || closed {
             drop(sides);
             context.recycle();
-            let Some((entry, sleeper)) = met else {
+            let Some((packet, sleeper)) = met else {
                 return Err(Refusal::Closed);
             };
             match message.take() {
                 // SAFETY: begun just now; every entry of this channel has a packet of this type.
-                Some(message) => unsafe { Self::give(entry.packet.cast(), message) },
+                Some(message) => unsafe { Self::give(packet.cast(), message) },
                 None => unreachable!("a message is offered once"),
             }
             drop(sleeper);
