@@ -26,9 +26,10 @@ use tokio::task::AbortHandle;
 use crate::admission::{Admission, Share, Ticket};
 use crate::branch::HeldBack;
 use crate::content_type::{ContentType, VARYING};
-use crate::exchange::{self, Sent, Source, Step, on_thread};
+use crate::exchange::{self, Sent, Source, Step};
 use crate::gateway::{Shared, admitted};
 use crate::head::{Head, Listed, text};
+use crate::heavy_work::HEAVY_WORK;
 use crate::link_meter::LinkMeter;
 use crate::patient::{Leniency, LongerWaits, in_time};
 use crate::protocol::rest;
@@ -530,12 +531,14 @@ pub(crate) async fn decompressed(
             return Err((StatusCode::UNSUPPORTED_MEDIA_TYPE, reason.into()));
         }
     };
-    let unpacked = tokio::task::spawn_blocking(move || decompress(kind, &body, most)).await;
-    match unpacked {
-        Ok(Ok(body)) => Ok(body.into()),
-        Ok(Err(CompressionError::Limit { .. })) => Err((StatusCode::PAYLOAD_TOO_LARGE, "".into())),
-        Ok(Err(error)) => Err((StatusCode::BAD_REQUEST, error.to_string().into())),
-        Err(_) => Err((
+    let unpacked = HEAVY_WORK.done(move || decompress(kind, &body, most));
+    match unpacked.await {
+        Some(Ok(body)) => Ok(body.into()),
+        Some(Err(CompressionError::Limit { .. })) => {
+            Err((StatusCode::PAYLOAD_TOO_LARGE, "".into()))
+        }
+        Some(Err(error)) => Err((StatusCode::BAD_REQUEST, error.to_string().into())),
+        None => Err((
             StatusCode::INTERNAL_SERVER_ERROR,
             "the body cannot be read".into(),
         )),
@@ -680,10 +683,8 @@ async fn compressed(compression: Compression, body: Vec<u8>) -> (CompressionKind
         }
     };
     if is_large {
-        match tokio::task::spawn_blocking(on_thread(work)).await {
-            Ok(sent) => sent,
-            Err(_) => (CompressionKind::None, Vec::new()),
-        }
+        let nothing = (CompressionKind::None, Vec::new());
+        HEAVY_WORK.done(work).await.unwrap_or(nothing)
     } else {
         work()
     }

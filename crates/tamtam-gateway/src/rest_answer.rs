@@ -10,9 +10,10 @@ use tamtam_rows::{CompressionKind, Rows};
 
 use crate::cached_rows::{Encoded, tag_of};
 use crate::content_type::ContentType;
-use crate::exchange::{self, on_thread};
+use crate::exchange;
 use crate::gateway::Shared;
 use crate::head::{Head, text};
+use crate::heavy_work::HEAVY_WORK;
 use crate::http::{
     LARGE_BYTES, ReadyBody, accepted_compression, answer, answer_of, compression_for, made_ready,
     plain, put, set, tell_status, vary,
@@ -299,8 +300,8 @@ async fn encoded(
     if memory <= LARGE_BYTES {
         return encode();
     }
-    let encoded = tokio::task::spawn_blocking(on_thread(encode)).await;
-    encoded.unwrap_or_else(|_| Err(Fault::of(FaultKind::Internal, "the method failed")))
+    let encoded = HEAVY_WORK.done(encode).await;
+    encoded.unwrap_or_else(|| Err(Fault::of(FaultKind::Internal, "the method failed")))
 }
 
 /// Whether the table of a client that has a part of it is this one still, however it was compressed. A weak tag and a date say nothing of that.

@@ -15,8 +15,9 @@ use tamtam_rows::CompressionKind;
 use xxhash_rust::xxh3::xxh3_128;
 
 use crate::content_type::ContentType;
-use crate::exchange::{self, Source, on_thread};
+use crate::exchange::{self, Source};
 use crate::gateway::Shared;
+use crate::heavy_work::HEAVY_WORK;
 use crate::http::{Carried, Envelope, Unreceived, answer, put, receive, set};
 use crate::protocol::rest;
 use crate::rest_answer::of_fault;
@@ -100,14 +101,14 @@ pub(crate) async fn weighed(
             },
         };
         let kind = CompressionKind::Zstd;
-        let weighing = tokio::task::spawn_blocking(on_thread(move || {
+        let weighing = HEAVY_WORK.done(move || {
             let scale = Scale::of(source)?;
             let mut told = weigh::to_json(&scale.weigh(kind, &classes), kind);
             told["rows"] = json!(scale.rows());
             told["is_table"] = json!(scale.is_table());
             Some(told)
-        }));
-        let told = weighing.await.ok().flatten();
+        });
+        let told = weighing.await.flatten();
         told.ok_or_else(|| Fault::of(FaultKind::Internal, "the answer could not be weighed"))
     };
     match weighing.await {

@@ -1,0 +1,89 @@
+//! Work that keeps a processor busy for a while, as to encode or compress what is large.
+
+use tokio::sync::Semaphore;
+
+use crate::exchange::on_thread;
+
+/// So many pieces of it are done at once for all clients of this process, those that have left included.
+const MOST_PIECES: usize = 64;
+
+/// That of this process.
+pub(crate) static HEAVY_WORK: HeavyWork = HeavyWork::new(MOST_PIECES);
+
+/// Work on threads of the runtime, beside those that serve sockets.
+///
+/// It cannot be stopped where its client leaves, whose place among the requests is free from then on: one that calls and leaves, again and
+/// again, would have more and more of it done. So a piece that was begun has its room here until it is done. One that waits for room is a
+/// request with a place, and is given up with that.
+#[derive(Debug)]
+pub(crate) struct HeavyWork {
+    room: Semaphore,
+}
+
+impl HeavyWork {
+    const fn new(most: usize) -> HeavyWork {
+        HeavyWork {
+            room: Semaphore::const_new(most),
+        }
+    }
+
+    /// What a piece of work for the current request gives; nothing if it panics.
+    pub(crate) async fn done<T: Send + 'static>(
+        &'static self,
+        work: impl FnOnce() -> T + Send + 'static,
+    ) -> Option<T> {
+        let room = self.room.acquire().await.ok()?;
+        let working = tokio::task::spawn_blocking(on_thread(move || {
+            let _room = room;
+            work()
+        }));
+        working.await.ok()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::mpsc;
+
+    use futures_util::FutureExt;
+    use tokio::sync::oneshot;
+
+    use super::*;
+
+    #[tokio::test]
+    async fn work_of_clients_that_have_left_has_its_room_until_it_is_done() {
+        static OF_TWO: HeavyWork = HeavyWork::new(2);
+        let mut releases = Vec::new();
+        for _ in 0..2 {
+            let (begin, begun) = oneshot::channel();
+            let (release, released) = mpsc::channel::<()>();
+            let request = tokio::spawn(OF_TWO.done(move || {
+                begin.send(()).unwrap();
+                released.recv()
+            }));
+            begun.await.unwrap();
+            // The client leaves.
+            request.abort();
+            assert!(request.await.unwrap_err().is_cancelled());
+            releases.push(release);
+        }
+        assert_eq!(OF_TWO.room.available_permits(), 0);
+        let mut next = Box::pin(OF_TWO.done(|| 7));
+        assert_eq!(next.as_mut().now_or_never(), None, "there is no room");
+        // One that leaves as it waits takes none.
+        assert_eq!(OF_TWO.done(|| 8).now_or_never(), None);
+        drop(releases.pop());
+        assert_eq!(next.await, Some(7));
+        drop(releases);
+        let all = OF_TWO.room.acquire_many(2).await;
+        assert!(all.is_ok(), "what is done gives its room back");
+    }
+
+    #[tokio::test]
+    async fn work_that_panics_gives_nothing_and_its_room_back() {
+        static OF_ONE: HeavyWork = HeavyWork::new(1);
+        let broken = OF_ONE.done(|| -> u8 { panic!("of the test") });
+        assert_eq!(broken.await, None);
+        assert_eq!(OF_ONE.done(|| 7).await, Some(7));
+    }
+}
