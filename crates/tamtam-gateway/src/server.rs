@@ -460,15 +460,18 @@ impl Conversation {
         let connection = builder.serve_connection_with_upgrades(TokioIo::new(stream), answering);
         let mut connection = pin!(connection);
         let (carrying, resting) = (Branch::new(), Branch::new());
-        let mut over = pin!(under_way.over(patience));
-        let last_wait = tokio::select! {
-            biased;
-            ended = carrying.run(connection.as_mut()) => return tell_end(ended),
-            () = self.lasts.reached(Stage::Stopping) => patience,
-            end = resting.run(over.as_mut()) => match end {
-                ConnectionEnd::Idle => patience.min(LONGEST_GOODBYE),
-                ConnectionEnd::Stalled | ConnectionEnd::Flooded => return tell_cut(end),
-            },
+        let last_wait = {
+            // It goes with this block: one that is polled no more would be told of a flood in place of the next one.
+            let over = pin!(under_way.over(patience));
+            tokio::select! {
+                biased;
+                ended = carrying.run(connection.as_mut()) => return tell_end(ended),
+                () = self.lasts.reached(Stage::Stopping) => patience,
+                end = resting.run(over) => match end {
+                    ConnectionEnd::Idle => patience.min(LONGEST_GOODBYE),
+                    ConnectionEnd::Stalled | ConnectionEnd::Flooded => return tell_cut(end),
+                },
+            }
         };
         // It takes no more requests, and ends when those that have come are answered.
         connection.as_mut().graceful_shutdown();
