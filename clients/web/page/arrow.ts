@@ -57,6 +57,7 @@ function partOf(column: Vector, row: number): [Data, number] {
 function raw(part: Data, at: number): number | bigint {
     const { values, stride } = part as { values: Int32Array | BigInt64Array | Float32Array | Uint32Array; stride: number };
     if (!DataType.isDecimal(part.type)) return values[at];
-    const words = values.subarray(stride * at, stride * (at + 1));
-    return wideInteger(new Uint8Array(words.buffer, words.byteOffset, words.byteLength));
+    const words = values.slice(stride * at, stride * (at + 1));
+    // The lowest byte is first.
+    return wideInteger(new Uint8Array(words.buffer).reverse());
 }

@@ -66,9 +66,9 @@ export function inText(value: number | bigint, counted: Counted): string | numbe
     }
 }
 
-/** An integer of some bytes, the lowest first, in two's complement. */
+/** An integer of some bytes, the highest first, in two's complement. */
 export function wideInteger(bytes: Uint8Array): bigint {
     let value = 0n;
-    for (const byte of new Uint8Array(bytes).reverse()) value = (value << 8n) | BigInt(byte);
+    for (const byte of bytes) value = (value << 8n) | BigInt(byte);
     return BigInt.asIntN(8 * bytes.length, value);
 }

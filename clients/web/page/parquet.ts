@@ -32,8 +32,7 @@ export async function read(bytes: ArrayBuffer): Promise<Read> {
         const value: unknown = rows[row][String(column)];
         const by = counted[column];
         if (by === undefined || value === null || value === undefined) return value ?? null;
-        // The highest byte is first.
-        return inText(value instanceof Uint8Array ? wideInteger(new Uint8Array(value).reverse()) : (value as number | bigint), by);
+        return inText(value instanceof Uint8Array ? wideInteger(value) : (value as number | bigint), by);
     };
     return { names, length: rows.length, cell };
 }
