@@ -131,7 +131,8 @@ impl fmt::Debug for Caller {
     }
 }
 
-/// A check that lets those pass who send this token as `Authorization: Bearer TOKEN`.
+/// A check that lets those pass who send this token as `Authorization: Bearer TOKEN`; by AMF, whose clients in Flash can set no such
+/// header, also as the password of whatever name.
 ///
 /// How long it takes says nothing of where a wrong token differs. An empty token lets no caller pass: it is that of a variable that was not
 /// set.
@@ -149,13 +150,22 @@ pub fn bearer(token: impl Into<String>) -> impl Fn(&Caller) -> Result<(), Fault>
     if token.is_empty() {
         tracing::error!("the token that is asked for is empty: no caller may");
     }
-    move |caller| match caller.bearer() {
-        Some(_) if token.is_empty() => Err(Fault::unauthenticated("no token is right here")),
-        Some(sent) if is_equal(sent.as_bytes(), token.as_bytes()) => Ok(()),
-        Some(_) => Err(Fault::unauthenticated("the token is wrong")),
-        None => Err(Fault::unauthenticated(
-            "send the token as `Authorization: Bearer TOKEN`",
-        )),
+    move |caller| {
+        let is_amf = caller.protocol() == Protocol::Amf;
+        let credentials = caller.credentials().filter(|_| is_amf);
+        let password = credentials.map(|(_, password)| password);
+        let sent = [caller.bearer(), password];
+        let is_right = |sent: &str| is_equal(sent.as_bytes(), token.as_bytes());
+        let reason = match sent.into_iter().flatten().map(is_right).max() {
+            Some(_) if token.is_empty() => "no token is right here",
+            Some(true) => return Ok(()),
+            Some(false) => "the token is wrong",
+            None if is_amf => {
+                "send the token as `Authorization: Bearer TOKEN`, or as the password of a login"
+            }
+            None => "send the token as `Authorization: Bearer TOKEN`",
+        };
+        Err(Fault::unauthenticated(reason))
     }
 }
 

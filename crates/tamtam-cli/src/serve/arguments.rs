@@ -64,7 +64,7 @@ pub struct ServeArguments {
     /// The server is known by this name; * is any. localhost and addresses in figures need not be named
     #[arg(long = "host", value_name = "NAME")]
     pub hosts: Vec<String>,
-    /// Who calls has to send `Authorization: Bearer TOKEN`
+    /// Who calls has to send `Authorization: Bearer TOKEN`; by AMF it may be the password of a login, whose name is any
     #[arg(
         long,
         value_name = "TOKEN",

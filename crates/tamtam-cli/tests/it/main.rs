@@ -30,5 +30,7 @@ mod rows_files;
 mod serve;
 #[cfg(all(unix, feature = "gateway"))]
 mod tables;
+#[cfg(all(unix, feature = "gateway"))]
+mod token;
 #[cfg(all(unix, feature = "top"))]
 mod top;
