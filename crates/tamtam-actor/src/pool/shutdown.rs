@@ -85,11 +85,13 @@ impl Pool {
             shared.end_until(Instant::now().checked_add(GRACE));
             shared.leave_alone();
         }
+        // First: if none is at work, then the last one that left has counted what it abandoned.
+        let at_work = shared.at_work();
         let abandoned = shared.abandoned();
         Shutdown {
             finished: finished && abandoned == 0,
             abandoned,
-            at_work: shared.at_work(),
+            at_work,
             left_behind: shared.blocking_threads().left_behind(),
         }
     }

@@ -248,9 +248,12 @@ impl Shared {
         self.abandoned.load(Ordering::Relaxed)
     }
 
-    /// How many threads have not come back from a handler, or have not ended.
+    /// How many threads have not come back from a handler, or have not ended. The last one is left until it has counted what it abandoned.
     pub(super) fn at_work(&self) -> usize {
-        self.people.lock().alive
+        // SYNC pool-gone
+        let is_one_leaving = !self.gone.load(Ordering::SeqCst);
+        let alive = self.people.lock().alive;
+        alive.max(usize::from(is_one_leaving))
             + if self.is_halted() {
                 self.blocking.at_work()
             } else {
