@@ -187,14 +187,17 @@ fn many_losses_are_told_in_few_words() {
             actor.tell(None).unwrap();
         }
         assert_eq!(actor.lost(), 999);
-        let told = TOLD.lock().unwrap();
-        let losses = told
-            .iter()
-            .filter(|told| told["message"].contains("were lost"));
+        let losses = || {
+            let told = TOLD.lock().unwrap();
+            let losses = told
+                .iter()
+                .filter(|told| told["message"].contains("were lost"));
+            losses.count()
+        };
+        // Where a loss of another test was the first of this second, that is told on the thread of that.
+        until(|| losses() > 0);
         // Once a second, and nobody knows how long this took.
-        let losses: Vec<_> = losses.collect();
-        assert!((1..100).contains(&losses.len()), "{}", losses.len());
-        drop(told);
+        assert!(losses() < 100, "{}", losses());
         gate.open();
     });
 }
