@@ -183,7 +183,7 @@ fn a_table_of_which_nothing_comes_has_the_client_s_patience() {
         let server = Running::of(gateway.compress_above(usize::MAX)).await;
         let client = client_of(&server).await;
         // More than is held back anywhere.
-        let client = client.patience(Duration::from_millis(500));
+        let client = client.patience(Duration::from_secs(2));
         let mut table = client.stream("Kit2.table", &(200, "Waits")).await.unwrap();
         let error = loop {
             match table.next().await {

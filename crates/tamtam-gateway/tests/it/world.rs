@@ -18,9 +18,7 @@ use tokio::sync::oneshot;
 pub(crate) const LIMIT: Duration = Duration::from_secs(300);
 
 /// Runs a test on a runtime, within the limit.
-pub(crate) fn run<F: Future<Output = ()> + Send + 'static>(
-    test: impl FnOnce() -> F + Send + 'static,
-) {
+pub(crate) fn run<F: Future<Output = ()>>(test: impl FnOnce() -> F + Send + 'static) {
     tamtam_testing::within(LIMIT, || {
         let runtime = tokio::runtime::Runtime::new().expect("a runtime");
         runtime.block_on(test());
