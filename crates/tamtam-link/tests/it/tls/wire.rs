@@ -225,7 +225,7 @@ fn a_link_that_is_closed_ends_in_order_at_both_sides() {
 
 #[test]
 fn a_link_lasts_longer_than_its_handshake_may() {
-    let limit = Duration::from_secs(2);
+    let limit = Duration::from_secs(5);
     let pool = Pool::with_threads(1);
     let root = Link::builder().root(&counter(&pool));
     let (here, there) = meet(
