@@ -23,7 +23,7 @@ crate::tests! { "hangs":
 }
 
 /// What a message may take here: on a busy machine an innocent one takes some of it.
-const TIME: Duration = Duration::from_secs(1);
+const TIME: Duration = Duration::from_secs(3);
 const HUNG: AskError = AskError::ProcessEnded(ProcessEnd::Hung);
 
 fn watched(time: Duration) -> (Address<Count>, ProcessHandle) {
