@@ -6,8 +6,8 @@ import { Core } from "../src/link/core.js";
 import type { LinkEnd } from "../src/link/end.js";
 import { LENGTH, read, write, type Frame } from "../src/link/frame.js";
 
-/** An end of a link: what it has said, the actor that it was offered, and how it has ended. */
-export function end(): { core: Core; sent: Frame[]; roots: Address<unknown>[]; ended: LinkEnd[]; bytes: Uint8Array[] } {
+/** An end of a link: what it has said, the actor that it was offered, and how it has ended. `unsent` says how many bytes wait to go. */
+export function end(unsent: () => number = () => 0): { core: Core; sent: Frame[]; roots: Address<unknown>[]; ended: LinkEnd[]; bytes: Uint8Array[] } {
     const [sent, ended, bytes]: [Frame[], LinkEnd[], Uint8Array[]] = [[], [], []];
     const roots: Address<unknown>[] = [];
     const core = new Core({
@@ -22,7 +22,7 @@ export function end(): { core: Core; sent: Frame[]; roots: Address<unknown>[]; e
                     rest = rest.subarray(LENGTH + length);
                 }
             },
-            unsent: () => 0,
+            unsent,
             close: () => {},
         },
         greeted: (root) => {

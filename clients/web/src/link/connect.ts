@@ -17,6 +17,7 @@ const BEARER = "tamtam-bearer.";
 const USUAL_WINDOW = 256;
 const MOST_UNREAD = 16 << 20;
 const LONGEST_CONNECT = 30_000;
+const encoder = new TextEncoder();
 
 /** How a link is opened. */
 export interface ConnectOptions {
@@ -84,10 +85,14 @@ export function connect<Root>(url: string | URL, options: ConnectOptions = {}): 
         const stop = after(timeout, () => core.finish({ how: "lost", text: `it was not there within ${timeout} ms` }));
         const calls = new Calls({
             sendText: (text) => {
-                const unsent = socket.bufferedAmount + text.length;
+                const { length } = encoder.encode(text);
+                const unsent = socket.bufferedAmount + length;
                 const most = options.mostUnread ?? MOST_UNREAD;
                 if (unsent > most) throw new LinkError("full", `the server does not read: ${unsent} bytes would wait for it, and ${most} are the most`);
+                // In the order in which it was said: what waits then is the last of all that went.
+                core.flush();
                 socket.send(text);
+                core.sentBeside(length);
             },
             endedBy: () => (core.end === undefined ? undefined : wordsOf(core.end)),
         });
@@ -172,6 +177,6 @@ function socketUrl(url: string | URL): string {
 }
 
 function base64Url(text: string): string {
-    const bytes = new TextEncoder().encode(text);
+    const bytes = encoder.encode(text);
     return btoa(String.fromCharCode(...bytes)).replaceAll("+", "-").replaceAll("/", "_").replaceAll("=", "");
 }

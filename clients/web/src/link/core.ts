@@ -9,6 +9,7 @@ import { FarActors, FarAddress, isFull, sent, type FarActor, type Sender } from 
 import { JSON_ENCODING, LENGTH, read, ROOT, write, type Body, type End, type Failure, type Frame, type Offer } from "./frame.js";
 import { Incoming, LONGEST_FRAME } from "./incoming.js";
 import { OwnAddress, type Watcher } from "./own.js";
+import { report } from "./report.js";
 import { readValue, writeValue, type Place, type Written } from "./values.js";
 
 /** What carries the bytes. */
@@ -32,7 +33,7 @@ export class Core implements Sender, Watcher {
     readonly #carrier: Carrier;
     readonly #mostUnread: number;
     readonly #output = new Output();
-    /** All bytes that were written so far. */
+    /** All bytes that were written so far, and those that went beside. */
     #written = 0;
     #isFlushDue = false;
     #longestThere = LONGEST_FRAME;
@@ -93,6 +94,11 @@ export class Core implements Sender, Watcher {
         if (unsent > this.#mostUnread) {
             this.finish({ how: "lost", text: `the other side does not read: ${unsent} bytes wait for it, and no more are kept` });
         }
+    }
+
+    /** So many bytes that are no frames went the same way, behind all that was [flushed](Core.flush). */
+    sentBeside(bytes: number): void {
+        this.#written += bytes;
     }
 
     /** Ends the link, for the first reason that is given. */
@@ -279,8 +285,13 @@ export class Core implements Sender, Watcher {
         const { target } = this.#asked(reply);
         if (!target.isAwaited()) return this.#refuse(body, { why: "unanswered" });
         const read = this.#read(body);
-        if (read !== undefined) target.answer(read.message);
-        else target.fail(new LinkError("not-decodable", "the answer is no JSON", "begun"));
+        if (read === undefined) return target.fail(new LinkError("not-decodable", "the answer is no JSON", "begun"));
+        try {
+            target.answer(read.message);
+        } catch (error) {
+            // A reply of another link, which does not carry this: the one who asks has been told, and what comes behind it here is not to wait.
+            report(error);
+        }
     }
 
     /** Reads a message, with all that is in it; of what was not read the other side is told. `undefined` if it is none. */
