@@ -48,13 +48,18 @@ export async function compared(method: Method, given: Given, progress: (text: st
     if (!response.ok) throw new Refused(response.status, await response.text());
     const scale = (await response.json()) as Scale;
     const outcomes = new Map<string, Outcome>();
+    const failed: string[] = [];
     if (method.safe) {
         for (const way of ways) {
             if (!scale.forms.some((weighed) => weighed.form === way.form)) continue;
             progress(`${way.name} …`);
-            // The first call of a way is slower than all others.
-            await call(method, way, given);
-            outcomes.set(way.form, await call(method, way, given));
+            try {
+                // The first call of a way is slower than all others.
+                await call(method, way, given);
+                outcomes.set(way.form, await call(method, way, given));
+            } catch (error) {
+                failed.push(`${way.name}: ${error instanceof Error ? error.message : String(error)}`);
+            }
         }
     }
     return element(
@@ -67,6 +72,7 @@ export async function compared(method: Method, given: Given, progress: (text: st
         element("h4", {}, "Work, in milliseconds"),
         work(scale, outcomes),
         element("p", { class: "note" }, note(method, scale)),
+        failed.length > 0 && element("p", { class: "note" }, `Not called in each form. ${failed.join("; ")}.`),
     );
 }
 

@@ -62,18 +62,19 @@ function fieldsOf(method: Method): Field[] | undefined {
     if (names.length === 0) return takes.type === "null" || takes.type === undefined ? [] : undefined;
     return names.map((name) => {
         const schema = properties[name] ?? true;
-        return { name, schema, required: takes.required?.includes(name) === true, input: inputFor(schema) };
+        const required = takes.required?.includes(name) === true;
+        return { name, schema, required, input: inputFor(schema, required) };
     });
 }
 
-function inputFor(schema: Schema | boolean): Field["input"] {
-    const options = values(schema);
+function inputFor(schema: Schema | boolean, required: boolean): Field["input"] {
+    const kind = kindOf(schema);
+    const options = values(schema) ?? (kind === "boolean" ? [false, true] : undefined);
     if (options !== undefined) {
-        return element("select", {}, ...options.map((value) => element("option", { value: stringify(value) }, String(value))));
+        const none = required ? [] : [element("option", { value: "" }, "– left out –")];
+        return element("select", {}, ...none, ...options.map((value) => element("option", { value: stringify(value) }, String(value))));
     }
-    switch (kindOf(schema)) {
-        case "boolean":
-            return element("select", {}, element("option", { value: "false" }, "false"), element("option", { value: "true" }, "true"));
+    switch (kind) {
         case "integer":
             return element("input", { type: "text", inputmode: "numeric", autocomplete: "off" });
         case "number":

@@ -167,18 +167,20 @@ async function overEvents(name: string, wish: Wish, place: Place, listener: List
     listener.stands("subscribed", "Subscribed, by events of the server.");
     let missed = 0;
     const hear = (event: string): void => {
-        const fields = new Map(event.split("\n").map((line) => [line.slice(0, line.indexOf(":")), line.slice(line.indexOf(":") + 2)]));
-        const data = fields.get("data");
-        if (data === undefined) return;
+        const lines = event.split("\n").map((line) => [line.slice(0, line.indexOf(":")), line.slice(line.indexOf(":") + 2)] as const);
+        const fields = new Map(lines);
+        if (!fields.has("data")) return;
+        // JSON with line breaks comes in several lines.
+        const data = lines.filter(([name]) => name === "data").map(([, line]) => line).join("\n");
         if (fields.get("event") === "missed") missed += Number(data);
         else if (fields.get("event") === "closed") {
             listener.missed(Number(data));
             throw new Ended("The server has closed the connection: the subscription was too far behind.");
         } else {
             const [run, number] = (fields.get("id") ?? "").split(".");
+            const value = parse(data);
             place.run = run;
             place.number = Number(number);
-            const value = parse(data);
             listener.came(wish.policy === "batches" ? (value as unknown[]) : [value], place.number, missed);
             missed = 0;
         }

@@ -78,8 +78,19 @@ function listed(): void {
     marked();
 }
 
+/** What the address names. */
+function named(): string {
+    const name = location.hash.slice(1);
+    try {
+        return decodeURIComponent(name);
+    } catch {
+        // As in `#100%`: no name that is written so.
+        return name;
+    }
+}
+
 function marked(): void {
-    const current = decodeURIComponent(location.hash.slice(1));
+    const current = named();
     for (const link of document.querySelectorAll("nav a")) {
         const isCurrent = link.getAttribute("data-target") === current || link.getAttribute("href") === location.hash;
         if (isCurrent && current !== "") link.setAttribute("aria-current", "page");
@@ -89,11 +100,13 @@ function marked(): void {
 
 /** Shows what the address names; the focus goes there if the reader has chosen it. */
 async function routed(isChosen: boolean): Promise<void> {
-    const wanted = decodeURIComponent(location.hash.slice(1));
+    const wanted = named();
     leave();
     leave = () => {};
-    if (wanted === "advice") main.replaceChildren(await adviceView());
-    else main.replaceChildren(viewOf(wanted));
+    const view = wanted === "advice" ? await adviceView() : viewOf(wanted);
+    // Another one was chosen while the server gave its advice.
+    if (named() !== wanted) return;
+    main.replaceChildren(view);
     document.title = `${main.querySelector("h2")?.textContent ?? "Services"} – ${location.host}`;
     marked();
     if (isChosen) main.focus();
@@ -139,16 +152,21 @@ function methodView(method: Method): HTMLElement {
         element("button", { type: "submit", class: "first" }, "Call"),
         element("button", { type: "button", click: () => void run(compare) }, method.safe ? "Compare all forms" : "Call once, and compare forms"),
     ];
+    let isRunning = false;
     const run = async (work: (given: Given) => Promise<void>): Promise<void> => {
+        if (isRunning) return;
+        isRunning = true;
         status.className = "status";
-        for (const button of buttons) button.disabled = true;
+        // A button that is disabled loses the focus.
+        for (const button of buttons) button.setAttribute("aria-disabled", "true");
         try {
             await work(args.read());
         } catch (error) {
             status.className = "status failed";
             status.textContent = reason(error);
         } finally {
-            for (const button of buttons) button.disabled = false;
+            for (const button of buttons) button.removeAttribute("aria-disabled");
+            isRunning = false;
         }
     };
     const one = async (given: Given): Promise<void> => {
@@ -247,6 +265,11 @@ byId("token-form", HTMLFormElement).addEventListener("submit", (event) => {
     event.preventDefault();
     setToken(token.value);
     void load();
+});
+byId("skip", HTMLAnchorElement).addEventListener("click", (event) => {
+    // Its address would be taken for the name of what to show.
+    event.preventDefault();
+    main.focus();
 });
 addEventListener("hashchange", () => void routed(true));
 void load();

@@ -82,14 +82,17 @@ function tableOf(table: Table): HTMLElement {
             body.append(element("tr", {}, element("th", { scope: "row" }, counted(row + 1)), ...cells));
         }
         shownRows = end;
+        // What is hidden loses the focus.
+        if (shownRows >= table.length && document.activeElement === more) frame.focus({ preventScroll: true });
         more.hidden = shownRows >= table.length;
         more.textContent = `Show ${counted(Math.min(ROWS, table.length - shownRows))} more of ${counted(table.length)} rows`;
     };
-    add();
     const head = table.names.map((name) => element("th", { scope: "col" }, name));
     const caption = element("caption", {}, `${counted(table.length)} rows`);
     const made = element("table", { class: "rows" }, caption, element("thead", {}, element("tr", {}, element("th", { scope: "col" }, "row"), ...head)), body);
-    return element("div", {}, framed("The rows of the answer", made), more);
+    const frame = framed("The rows of the answer", made);
+    add();
+    return element("div", {}, frame, more);
 }
 
 function inCell(value: unknown): string {
@@ -136,17 +139,18 @@ function branch(name: string, value: unknown, open = false): HTMLElement {
         return element("div", { class: "leaf" }, element("span", { class: "name" }, name), ": ", leaf(value));
     }
     const entries = Object.entries(value);
+    const more = element("button", { type: "button", click: () => add() }, "More");
     const kind = Array.isArray(value) ? `list of ${counted(entries.length)}` : `${counted(entries.length)} members`;
-    const inside = element("div", { class: "inside" });
+    const inside = element("div", { class: "inside" }, more);
     const summary = element("summary", {}, element("span", { class: "name" }, name), ` ${kind}`);
     const node = element("details", { open, toggle: () => fill() }, summary, inside);
     let made = 0;
-    const more = element("button", { type: "button", click: () => add() }, "More");
     const add = (): void => {
-        more.remove();
-        for (const [member, item] of entries.slice(made, made + MEMBERS)) inside.append(branch(member, item));
+        more.before(...entries.slice(made, made + MEMBERS).map(([member, item]) => branch(member, item)));
         made += MEMBERS;
-        if (made < entries.length) inside.append(more);
+        if (made < entries.length) return;
+        if (document.activeElement === more) summary.focus({ preventScroll: true });
+        more.remove();
     };
     const fill = (): void => {
         if (node.open && made === 0) add();

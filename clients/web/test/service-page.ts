@@ -372,6 +372,58 @@ await test("a link is shown with its code, and the package reaches its actor", w
     link.close();
 });
 
+const focused = (page: Page): Promise<string> => page.evaluate(() => document.activeElement?.textContent?.slice(0, 40) || document.activeElement?.ariaLabel || "");
+
+await test("the focus stays where it is of use", wide, async (page) => {
+    const typed = page.getByLabel("value", { exact: true });
+    await typed.fill(`[${"[1, 2, 3],".repeat(250)} 0]`);
+    await page.locator(".skip").focus();
+    await page.keyboard.press("Enter");
+    assert.equal(await page.evaluate(() => document.activeElement?.id), "main");
+    assert.match(await typed.inputValue(), /^\[\[1/, "what was typed is still there");
+    const call = page.getByRole("button", { name: "Call", exact: true });
+    await call.focus();
+    for (const _ of [1, 2]) {
+        await page.locator("#answer").evaluate((answer) => answer.replaceChildren());
+        await page.keyboard.press("Enter");
+        await page.locator(".tree").getByText("answer list of 251").waitFor();
+        assert.equal(await focused(page), "Call");
+    }
+    const more = page.locator(".tree").getByRole("button", { name: "More" });
+    await more.focus();
+    while ((await more.count()) > 0) {
+        assert.equal(await focused(page), "More");
+        await page.keyboard.press("Enter");
+    }
+    await page.locator(".tree").getByText("250: 0").waitFor();
+    assert.match(await focused(page), /^answer list of 251/);
+    await page.getByRole("link", { name: "list", exact: true }).click();
+    await page.getByLabel("set", { exact: true }).selectOption("palette");
+    await call.click();
+    const rows = page.getByRole("button", { name: /more of 1,000 rows/ });
+    await rows.focus();
+    for (let shown = 100; shown < 1000; shown += 100) await page.keyboard.press("Enter");
+    assert.equal(await page.locator("table.rows tbody tr").count(), 1000);
+    assert.equal(await page.evaluate(() => document.activeElement?.ariaLabel), "The rows of the answer");
+    // What is no name of anything, and no escape.
+    await page.goto(`${url}/#100%`);
+    await page.getByRole("heading", { level: 2, name: "Echo.echo" }).waitFor();
+});
+
+await test("forms are compared also where one cannot carry the call", narrow, async (page) => {
+    await page.goto(`${url}/#Shapes.grow`);
+    await page.getByRole("heading", { level: 2, name: "Shapes.grow" }).waitFor();
+    await page.getByRole("radio", { name: "JSON", exact: true }).check();
+    await page.getByLabel("Arguments as JSON").fill('{"shape": {"Circle": {"radius": 1}}, "factor": 9007199254740993}');
+    await page.getByRole("button", { name: "Compare all forms" }).click();
+    const table = page.getByRole("region", { name: "What each form costs, as a table" });
+    await table.waitFor({ timeout: 60_000 });
+    const decoded = async (form: string): Promise<string> => (await table.getByRole("row", { name: form, exact: false }).first().locator("td").last().textContent()) ?? "";
+    assert.match(await decoded("MessagePack"), /^\d/);
+    assert.equal(await decoded("AMF3"), "–");
+    await page.getByText(/Not called in each form. AMF0: AMF has doubles alone/).waitFor();
+});
+
 await test("all of it is reached by keyboard", wide, async (page) => {
     await page.keyboard.press("Tab");
     assert.equal(await page.evaluate(() => document.activeElement?.className), "skip");
