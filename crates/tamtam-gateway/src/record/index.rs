@@ -346,18 +346,17 @@ impl Index {
             },
             Asked::Plain(key, path) | Asked::Packet(key, path, _) => {
                 let accept = request.accept.as_deref();
-                let is_taken = |form: &str, answer: &Recorded| match answer {
+                let is_same = |form: &str, _: &Recorded| form == accept.unwrap_or_default();
+                let is_taken = |_: &str, answer: &Recorded| match answer {
                     Recorded::Whole(answer) => {
-                        form == accept.unwrap_or_default()
-                            || rest::takes(
-                                accept,
-                                answer.header("content-type").unwrap_or_default(),
-                            )
+                        let form = answer.header("content-type").unwrap_or_default();
+                        rest::takes(accept, form)
                     }
                     _ => false,
                 };
-                // The path is in the key.
-                match self.find(key, "", is_taken) {
+                // The path is in the key. What was asked for in these words comes before what they allow as well.
+                let found = self.find(key, "", is_same);
+                match found.or_else(|_| self.find(key, "", is_taken)) {
                     Ok(Recorded::Whole(answer)) => Reply::Whole(answer),
                     _ if self.answers.contains_key(key) => {
                         let reason =

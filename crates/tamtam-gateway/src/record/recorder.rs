@@ -77,6 +77,7 @@ pub struct Recorder {
     large: tokio::sync::Mutex<()>,
     told: Arc<dyn Fn(&RecordLoss) + Send + Sync>,
     torn_bytes: u64,
+    other_server: Option<String>,
 }
 
 /// Where the server is.
@@ -174,6 +175,8 @@ impl Recorder {
             large: tokio::sync::Mutex::default(),
             told: Arc::new(told),
             torn_bytes: contents.torn_bytes,
+            other_server: Some(contents.server)
+                .filter(|before| before.trim_end_matches('/') != url.trim_end_matches('/')),
         })
     }
 
@@ -210,6 +213,12 @@ impl Recorder {
     /// Bytes of a torn entry that were cut off the file when it was opened. 0 if there was none.
     pub fn torn_bytes(&self) -> u64 {
         self.torn_bytes
+    }
+
+    /// The URL that the file was begun with, if that is another one than it goes on with: of a server that has moved, or of one whose calls
+    /// this one's will answer as well, for both are in one file now.
+    pub fn other_server(&self) -> Option<&str> {
+        self.other_server.as_deref()
     }
 
     fn lock(&self) -> std::sync::MutexGuard<'_, Kept> {

@@ -279,6 +279,26 @@ fn xml_rpc_and_urls_are_answered_and_what_was_never_asked_is_told() {
     });
 }
 
+/// The latest form that a client takes was given to all that take several.
+#[test]
+fn the_form_that_was_asked_for_in_these_words_comes_before_another_one_that_is_taken() {
+    run(|| async {
+        let mut recorded = Recorded::of(kit(), |recorder| recorder).await;
+        let path = "/rest/Tiles/list?set=palette&count=3";
+        let any = [("accept", "*/*")];
+        let first = recorded.recorder.get(path, &any).await;
+        assert_eq!(first.header("content-type"), JSON);
+        let csv = [("accept", "text/csv")];
+        let second = recorded.recorder.get(path, &csv).await;
+        let replay = recorded.replay().await;
+        assert_eq!(replay.get(path, &any).await.text(), first.text());
+        assert_eq!(replay.get(path, &csv).await.text(), second.text());
+        // In other words it is the latest that is taken.
+        let other = [("accept", "text/csv, application/json;q=0.5")];
+        assert_eq!(replay.get(path, &other).await.text(), second.text());
+    });
+}
+
 #[test]
 fn the_latest_answer_counts_and_what_is_known_is_not_written_again() {
     run(|| async {
@@ -346,6 +366,8 @@ fn a_torn_last_entry_is_left_out_and_cut_off_and_a_damaged_one_is_named() {
         let recorder = Recorder::open(&format!("http://{}", server.address), &recorded.path);
         let recorder = recorder.unwrap();
         assert!(recorder.torn_bytes() > 0);
+        let before = format!("http://{}", recorded.server.address);
+        assert_eq!(recorder.other_server(), Some(&*before));
         let mut recorder = Running::of(Gateway::new().recorder(recorder)).await;
         let call = r#"{"jsonrpc":"2.0","method":"Echo.echo","params":["c"],"id":1}"#;
         recorder.json_rpc(call).await;
