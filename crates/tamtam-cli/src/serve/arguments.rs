@@ -40,10 +40,10 @@ pub struct ServeArguments {
     pub query: Option<String>,
     /// Stand before another server, http:// or https://, pass all requests to it, and keep them with their answers in a file, which
     /// is made or continued
-    #[arg(long, num_args = 2, value_names = ["URL", "FILE"], conflicts_with_all = ["demo", "db", "replay", "token"])]
+    #[arg(long, num_args = 2, value_names = ["URL", "FILE"], conflicts_with_all = ["demo", "db", "replay"])]
     pub record: Vec<String>,
     /// Answer what was recorded in this file as the server did: the same call, the same answer; what was never asked gets a fault
-    #[arg(long, value_name = "FILE", conflicts_with_all = ["demo", "db", "token"])]
+    #[arg(long, value_name = "FILE", conflicts_with_all = ["demo", "db"])]
     pub replay: Option<PathBuf>,
     /// The address and port; port 0 is one that is free. Other machines reach what is no loopback address
     #[arg(

@@ -3,7 +3,7 @@
 use std::io::{self, Write};
 use std::path::Path;
 
-use anyhow::Result;
+use anyhow::{Result, bail};
 use tamtam_gateway::{Gateway, Recorder, Replay};
 
 use super::arguments::ServeArguments;
@@ -13,10 +13,25 @@ use super::arguments::ServeArguments;
 /// # Errors
 /// If the URL is none, or the file cannot be used.
 pub(super) fn front(gateway: Gateway, arguments: &ServeArguments) -> Result<Gateway> {
+    let has_recording = !arguments.record.is_empty() || arguments.replay.is_some();
+    if has_recording && arguments.token.is_some() {
+        // What was not typed is not told as if it were.
+        let given = if std::env::var_os("TAMTAM_TOKEN").is_some() {
+            "--token, which the variable TAMTAM_TOKEN gives as well: leave it out, or run `env -u TAMTAM_TOKEN tamtam serve ..`"
+        } else {
+            "--token: leave it out"
+        };
+        bail!("--record and --replay ask nobody for a token, and cannot be used with {given}");
+    }
     if let [url, path] = &arguments.record[..] {
         let recorder = Recorder::open(url, path)?.told(|loss| say(&loss.to_string()));
         if recorder.torn_bytes() > 0 {
             say(&torn(Path::new(path), recorder.torn_bytes(), "was cut off"));
+        }
+        if let Some(before) = recorder.other_server() {
+            say(&format!(
+                "{path} was begun with calls of {before}, and goes on with those of {url}; of the same call the later answer counts"
+            ));
         }
         return Ok(gateway.recorder(recorder));
     }

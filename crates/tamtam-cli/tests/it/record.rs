@@ -8,7 +8,7 @@ use serde_json::json;
 use tamtam_amf::amf0::Value as Amf0;
 use tamtam_amf::packet::{Decoder, Encoder, Message, Packet, PacketEncodeError, Version};
 
-use crate::program::Place;
+use crate::program::{Ended, Place};
 use crate::serve::Serving;
 
 const ANY_PORT: [&str; 2] = ["--listen", "127.0.0.1:0"];
@@ -297,5 +297,20 @@ fn what_cannot_be_recorded_or_answered_is_told_at_once() {
         let ended = place.run(&[&["serve"], words].concat());
         assert_eq!(ended.code, Some(2), "{words:?}");
         assert!(ended.stderr.contains(part), "{words:?}: {}", ended.stderr);
+    }
+}
+
+#[test]
+fn a_token_that_a_variable_gives_is_told_by_its_name() {
+    let place = Place::empty();
+    for what in [&["--replay", "a.jsonl"][..], &["--record", "http://a", "b"]] {
+        let words = [&["serve"], what].concat();
+        let ended = Ended::of(place.command(&words).env("TAMTAM_TOKEN", "secret"));
+        assert_eq!(ended.code, Some(2));
+        let told = &ended.stderr;
+        assert!(told.contains("env -u TAMTAM_TOKEN"), "{told}");
+        let ended = place.run(&[&words[..], &["--token", "secret"]].concat());
+        let told = &ended.stderr;
+        assert!(told.contains("--token: leave it out"), "{told}");
     }
 }
