@@ -99,7 +99,7 @@ fn measure(arguments: &RunArguments) -> Result<ExitCode> {
     ));
     let terminal = std::io::stderr().is_terminal();
     let progress = Progress::begin(plan.runs, plan.tasks.len(), terminal).within(plan.budget);
-    let session = Session::run(&plan, &own_program()?, &interrupt, progress);
+    let mut session = Session::run(&plan, &own_program()?, &interrupt, progress);
     let mut standings = Standings::all(&plan, &session);
     let in_browser = match page.filter(|_| !session.interrupted) {
         Some(page) => {
@@ -108,13 +108,17 @@ fn measure(arguments: &RunArguments) -> Result<ExitCode> {
         }
         None => Ok(None),
     };
-    let from_end_to_end = match end_to_end.filter(|_| !session.interrupted) {
+    let from_end_to_end = match end_to_end.filter(|_| !interrupt.is_raised()) {
         Some(end_to_end) => {
             tell(&end_to_end.about());
             end_to_end.measure(&interrupt, terminal)
         }
         None => Ok(None),
     };
+    if interrupt.is_raised() && !session.interrupted {
+        session.interrupted = true;
+        tell("It was stopped before all was measured in the browser.");
+    }
     let in_browser = in_browser.and_then(|found| Ok(found.or(from_end_to_end?)));
     // What was measured here is written and shown, whatever became of the browser.
     let in_browser = in_browser.map(|found| standings.extend(found.into_iter().flatten()));
