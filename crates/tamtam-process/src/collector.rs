@@ -13,6 +13,7 @@ use std::time::Duration;
 
 use rustix::event::{EventfdFlags, PollFd, PollFlags, eventfd, poll};
 use rustix::io::Errno;
+use rustix::net::{SendFlags, send};
 
 #[cfg(feature = "top")]
 use crate::figures::Answers;
@@ -171,7 +172,9 @@ fn wanted_level() -> u8 {
 
 /// Says that to a worker, unless so much lies there that it would have to be waited for.
 fn say(socket: &OwnedFd, wish: &Wish) -> bool {
-    to_bytes(wish).is_some_and(|bytes| rustix::io::write(socket, &bytes) == Ok(bytes.len()))
+    // The program may have a worker's end take it with it, as tools do whose reader has gone.
+    let flags = SendFlags::NOSIGNAL;
+    to_bytes(wish).is_some_and(|bytes| send(socket, &bytes, flags) == Ok(bytes.len()))
 }
 
 impl Collector {

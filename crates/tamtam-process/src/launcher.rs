@@ -20,15 +20,21 @@ static PROCESS: AtomicU32 = AtomicU32::new(0);
 
 /// Starts a process; the command comes back, for the next one, unless there is no thread.
 pub(crate) fn launch(mut command: Command) -> (Option<Command>, io::Result<Child>) {
+    let jobs = match jobs() {
+        Ok(jobs) => jobs,
+        // Perhaps for a moment, in which there could be no further thread.
+        Err(error) => return (Some(command), Err(error)),
+    };
     let (sender, answer) = mpsc::sync_channel(1);
     let job: Job = Box::new(move || {
         let child = command.spawn();
         // The thread that has asked may be gone; then the process hears of it by its socket.
         let _ = sender.send((command, child));
     });
-    match give(job).and_then(|()| answer.recv().map_err(|_| gone())) {
-        Ok((command, child)) => (Some(command), child),
-        Err(error) => (None, Err(error)),
+    let is_given = jobs.send(job).is_ok();
+    match answer.recv() {
+        Ok((command, child)) if is_given => (Some(command), child),
+        _ => (None, Err(gone())),
     }
 }
 
@@ -37,8 +43,8 @@ pub(crate) fn gone() -> io::Error {
     io::Error::other("the thread that starts processes is gone")
 }
 
-/// Has the thread do this.
-fn give(job: Job) -> io::Result<()> {
+/// What hands the thread its work. It is there from then on.
+fn jobs() -> io::Result<Sender<Job>> {
     let this = std::process::id();
     let before = PROCESS.compare_exchange(0, this, Ordering::Relaxed, Ordering::Relaxed);
     if before.is_err_and(|process| process != this) {
@@ -56,6 +62,5 @@ fn give(job: Job) -> io::Result<()> {
             .spawn(move || queue.into_iter().for_each(|job| job()))?;
         *launcher = Some(jobs);
     }
-    let jobs = launcher.as_ref().ok_or_else(gone)?;
-    jobs.send(job).map_err(|_| gone())
+    launcher.clone().ok_or_else(gone)
 }

@@ -530,18 +530,16 @@ impl Line {
                 return;
             }
             let (is_idle, holds_any) = self.look(&mut taken_out);
-            at_hand
-                .progress
-                .wait_for_room(!is_idle && self.is_root_muted());
-            let mut done = confirmed;
             let given = at_hand.given;
-            if given > confirmed {
-                // What it has panicked at it is not done with.
-                let has_panicked = || self.link().own_root_end().is_some_and(|it| is_panic(&it));
-                let is_done = is_idle && !(has_ended && has_panicked());
-                done = if is_done { given } else { given - 1 };
-                at_hand.done(done);
-            }
+            // What it has panicked at it is not done with.
+            let has_panicked = || self.link().own_root_end().is_some_and(|it| is_panic(&it));
+            let is_done = is_idle && !(has_ended && has_panicked());
+            let has_given = given > confirmed;
+            let done = if has_given && !is_done {
+                given - 1
+            } else {
+                given
+            };
             // With an answer, if there is one: so the parent is woken once for both. Or when there are many; or when nothing more comes for a
             // while, see below.
             let goes_now = has_ended || (!holds_any && self.has_to_send.load(Ordering::SeqCst));
@@ -549,9 +547,15 @@ impl Line {
                 self.link().confirm_root(done - confirmed);
                 confirmed = done;
             }
-            // What a message has led to goes before the next is begun, which may be the last: what this process is done with is not to be
-            // lost with it.
+            // What a message has led to goes before it is done, and before the next is begun, which may be the last: what this process is done
+            // with is not to be lost with it. Until then the handler waits for room, where there is none, and does not hang.
+            at_hand
+                .progress
+                .wait_for_room(is_done || self.is_root_muted());
             self.flush();
+            if has_given {
+                at_hand.done(done);
+            }
             if has_ended {
                 return;
             }

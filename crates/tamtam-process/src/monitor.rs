@@ -164,6 +164,10 @@ impl Shared {
 
 impl MayHang for Shared {
     fn at(&self) -> Option<At> {
+        // One that has died is at nothing, also while the system is not done with it.
+        if self.presence() != Presence::Present {
+            return None;
+        }
         let process = self.begun.load(Ordering::Relaxed);
         let reached = lock(&self.progress).as_ref()?.read();
         let is_at_one = reached.begun > reached.done && !reached.waits_for_room;
@@ -177,6 +181,7 @@ impl MayHang for Shared {
         let mut child = lock(&self.child);
         if let Some(child) = &mut *child
             && self.begun.load(Ordering::Relaxed) == process
+            && self.presence() == Presence::Present
         {
             self.is_hung.store(true, Ordering::Relaxed);
             child.kill();
@@ -390,7 +395,10 @@ pub(crate) fn start(plan: Plan) -> Result<Started, SpawnError> {
     let end = |error| {
         link.close();
         courier.end();
-        shared.kill();
+        if let Some(mut child) = lock(&shared.child).take() {
+            child.kill();
+            child.reap();
+        }
         no_process(failed("there is no thread for it")(error))
     };
     let hang_watch = plan.handles_within.map(|time| {

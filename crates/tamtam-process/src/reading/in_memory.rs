@@ -6,7 +6,7 @@
 
 use std::cell::RefCell;
 use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, AtomicUsize, Ordering};
-use std::sync::{Arc, Mutex, Weak};
+use std::sync::{Arc, Mutex, MutexGuard, TryLockError, Weak};
 use std::task::{Wake, Waker};
 use std::time::{Duration, Instant};
 
@@ -205,14 +205,41 @@ impl InMemory {
 
     /// Reads once what is there; `None` if nothing is or is to be read now, `false` if the process says no more, which all are told.
     fn read(&self) -> Option<bool> {
-        let read = match &mut *lock(&self.reader) {
+        self.read_by(lock(&self.reader))
+    }
+
+    fn read_by(&self, mut reader: MutexGuard<'_, Option<Reader>>) -> Option<bool> {
+        let read = match &mut *reader {
             Some(reader) => reader.read(),
             None => Some(false),
         };
+        drop(reader);
         if read == Some(false) {
             self.end();
         }
         read
+    }
+
+    /// As [`read`](Self::read), unless another thread is at it for longer than it takes to read: what it has read may be handled by code of the program, as
+    /// an answer is that a closure waits for. Or this thread is, of which such code has asked. Then it is `None`, and the thread of the link reads next.
+    fn read_soon(&self) -> Option<Option<bool>> {
+        let mut begun = None;
+        loop {
+            match self.reader.try_lock() {
+                Ok(reader) => return Some(self.read_by(reader)),
+                Err(TryLockError::Poisoned(reader)) => {
+                    return Some(self.read_by(reader.into_inner()));
+                }
+                Err(TryLockError::WouldBlock) => {}
+            }
+            let now = Instant::now();
+            if now - *begun.get_or_insert(now) > LONGEST_LOOK {
+                self.is_called.store(true, Ordering::SeqCst);
+                self.seats.waker().wake();
+                return None;
+            }
+            std::thread::yield_now();
+        }
     }
 
     /// The process says no more.
@@ -356,8 +383,9 @@ impl InMemory {
             {
                 break;
             }
+            let Some(read) = self.read_soon() else { break };
             self.reads.fetch_add(1, Ordering::Relaxed);
-            if self.read() == Some(false) {
+            if read == Some(false) {
                 break;
             }
         }

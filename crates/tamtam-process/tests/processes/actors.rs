@@ -93,6 +93,8 @@ pub(crate) enum Count {
     Refuse(String, Reply<u64>),
     /// Answers, and then waits in the handler for the answer of an actor of the parent.
     AnswerAndAskBack(Reply<u32>, Address<Reply<u64>>),
+    /// Makes this file, and tells a text of so many bytes.
+    MakeAndTell(String, usize, Address<String>),
 }
 
 /// As it is read, a value that may have one, which may have one, and so on. It is written as so many bytes that say so.
@@ -237,6 +239,11 @@ impl Actor for Counter {
                     to.tell(self.number).unwrap();
                     self.number += 1;
                 }
+            }
+            Count::MakeAndTell(path, bytes, to) => {
+                let text = "x".repeat(bytes);
+                std::fs::write(path, "").unwrap();
+                to.tell(text).unwrap();
             }
             Count::PassOn(to, reply) => to.tell(reply).unwrap(),
             Count::CarrierBelow(reply) => {

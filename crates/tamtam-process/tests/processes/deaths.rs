@@ -31,6 +31,8 @@ crate::tests! { "deaths":
     random_kills_lose_nothing_in_silence
     an_answer_nested_too_deep_harms_neither_side
     a_panic_whose_text_is_longer_than_a_frame_is_one
+    a_message_is_not_done_before_what_it_has_told_is_written
+    a_reply_that_asks_the_same_process_holds_up_no_deadline
 }
 
 /// The letters that are told of an actor from now on.
@@ -82,6 +84,63 @@ fn a_message_that_kills_is_named_and_the_others_go_on() {
     // `Die` is the ninth variant, `Abort` the first.
     assert_eq!(letter.bytes.as_deref(), Some(&[8, 0][..]));
     assert_eq!(counter.lost(), 1);
+}
+
+/// It counted as done as soon as its handler was: what the handler had told was lost with the process, and nothing said so.
+fn a_message_is_not_done_before_what_it_has_told_is_written() {
+    let (counter, handle) = Process::spawner().spawn_with_handle::<Counter>(1).unwrap();
+    let (_watch, letters) = letters_of(&counter);
+    let pid = counter.ask(Count::Pid).unwrap();
+    let (pool, folder) = (Pool::with_threads(1), tempfile::tempdir().unwrap());
+    let reader = pool.spawn_fn(|_: String, _| {});
+    // What the process says is not read until then.
+    let (open, gate) = mpsc::channel::<()>();
+    let (tell, told) = mpsc::channel();
+    let reply = Reply::to(move |answer: Result<u64, AskError>| {
+        tell.send(answer).unwrap();
+        let _ = gate.recv();
+    });
+    counter.tell(Count::Read(reply)).unwrap();
+    assert_eq!(told.recv().unwrap(), Ok(1));
+    let file = folder.path().join("made");
+    let path = file.to_str().unwrap().to_owned();
+    counter
+        .tell(Count::MakeAndTell(path, 1 << 20, reader))
+        .unwrap();
+    until("it waits for room for what it has told", || {
+        let stat = std::fs::read_to_string(format!("/proc/{pid}/stat")).unwrap();
+        file.exists() && stat.contains(") S ")
+    });
+    handle.kill();
+    drop(open);
+    assert_eq!(counter.ask(Count::Read), Ok(1));
+    let whys: Vec<_> = letters.lock().unwrap().iter().map(|it| it.why).collect();
+    assert_eq!(whys, [Loss::ProcessEnded(ProcessEnd::Killed(9))]);
+}
+
+/// The thread that has read its answer asked for the lock under which it had.
+fn a_reply_that_asks_the_same_process_holds_up_no_deadline() {
+    const SHORT: Duration = Duration::from_millis(50);
+
+    let counter = Process::spawn::<Counter>(1).unwrap();
+    let asks_again = counter.clone();
+    let (tell, told) = mpsc::channel();
+    let (open, gate) = mpsc::channel::<()>();
+    let reply = Reply::to(move |answer: Result<u64, AskError>| {
+        let again = asks_again.ask_timeout(Count::Read, SHORT);
+        tell.send((answer, again)).unwrap();
+        let _ = gate.recv();
+    });
+    counter.tell(Count::Read(reply)).unwrap();
+    let (answer, again) = told.recv().unwrap();
+    assert_eq!((answer, again), (Ok(1), Err(AskError::TimedOut)));
+    // It is at work still: others give up in time, too.
+    let began = Instant::now();
+    let other = counter.ask_timeout(Count::Read, SHORT);
+    assert_eq!(other, Err(AskError::TimedOut));
+    assert!(began.elapsed() < Duration::from_secs(5));
+    drop(open);
+    assert_eq!(counter.ask(Count::Read), Ok(1));
 }
 
 fn every_way_to_die_is_told() {
