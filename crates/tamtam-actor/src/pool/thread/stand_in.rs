@@ -478,4 +478,22 @@ mod tests {
             std::thread::yield_now();
         }
     }
+
+    /// Those that have turns do. One that sleeps is ready for the next wait.
+    #[test]
+    #[cfg_attr(miri, ignore = "starts many threads")]
+    fn stand_ins_go_when_those_are_back_whom_they_stand_in_for() {
+        let pool = Pool::with_threads(1);
+        let shared = shared(&pool);
+        let chain = chain(&pool, 20);
+        assert_eq!(chain.ask(|reply| reply), Ok(20));
+        let busy: Vec<_> = (0..40).map(|_| pool.spawn_fn(|(): (), _| {})).collect();
+        let deadline = Instant::now() + Duration::from_secs(60);
+        while shared.people.lock().stand_ins > 0 {
+            assert!(Instant::now() < deadline, "none goes");
+            for actor in &busy {
+                actor.tell(()).unwrap();
+            }
+        }
+    }
 }
