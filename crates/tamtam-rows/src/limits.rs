@@ -3,8 +3,8 @@
 /// How large a table a decoder may make. A decoder checks what is declared before it takes memory for it.
 ///
 /// The default suits answers from a server that is not quite trusted, in a program that has 1 GiB of memory: 256 MiB, 100
-/// million rows, 10,000 columns. While it reads, a decoder may need twice the bytes, beside those that it reads from. Who
-/// knows that larger tables come says so: `Limits { bytes: 4 << 30, ..Limits::default() }`.
+/// million rows, 10,000 columns. While it reads, a decoder may need as many bytes as twice the limit besides, and those that it
+/// reads from. Where larger tables are known to come: `Limits { bytes: 4 << 30, ..Limits::default() }`.
 ///
 /// # Examples
 ///

@@ -4,6 +4,9 @@ use crate::{DecodeError, Limits};
 
 pub(crate) const FORM: &str = "packed";
 
+/// What lists inside others may take beside twice the limit: more than those of a chunk's rows do, however they are nested.
+const ALWAYS_HELD: u64 = 16 << 20;
+
 /// What is written.
 #[derive(Debug)]
 pub(crate) struct Output<'a> {
@@ -77,6 +80,8 @@ pub(crate) struct Input<'a> {
     /// How many more bytes of columns may be made.
     pub(crate) budget: u64,
     limit: u64,
+    /// How many bytes the lists take that are needed for a while only.
+    held: u64,
 }
 
 pub(crate) type Result<T> = std::result::Result<T, DecodeError>;
@@ -91,6 +96,7 @@ impl<'a> Input<'a> {
             met: None,
             budget: limits.bytes,
             limit: limits.bytes,
+            held: 0,
         }
     }
 
@@ -203,6 +209,33 @@ impl<'a> Input<'a> {
                 limit: self.limit,
             }),
         }
+    }
+
+    /// Counts as many bytes of a list that is needed for a while only.
+    pub(crate) fn hold(&mut self, bytes: u64) -> Result<()> {
+        let held = self.held.saturating_add(bytes);
+        let most = self.limit.saturating_mul(2).saturating_add(ALWAYS_HELD);
+        if held > most {
+            return Err(DecodeError::Limit {
+                form: FORM,
+                what: "bytes of lists inside others",
+                declared: held,
+                limit: most,
+            });
+        }
+        self.held = held;
+        Ok(())
+    }
+
+    /// How many bytes are held.
+    pub(crate) fn held(&self) -> u64 {
+        self.held
+    }
+
+    /// Says that what was held since [`held`](Self::held) gave this number is gone.
+    pub(crate) fn release_to(&mut self, held: u64) {
+        debug_assert!(held <= self.held);
+        self.held = held;
     }
 }
 

@@ -26,11 +26,16 @@ pub(in crate::packed) fn decode<T: Integer>(
         });
         met.len() - 1
     });
-    // Lists inside are as long as a chunk has rows at most, and soon gone.
+    // A list inside another is gone when that is read, and may take no bytes, however long it is.
+    let bytes = (count as u64).saturating_mul(T::BYTES as u64);
     if depth == 0 {
-        input.reserve(count as u64 * T::BYTES as u64)?;
+        input.reserve(bytes)?;
+    } else {
+        input.hold(bytes)?;
     }
+    let held = input.held();
     let values = body(input, codec, count, depth)?;
+    input.release_to(held);
     let after = input.left();
     if let (Some(place), Some(met)) = (place, &mut input.met) {
         met[place].bytes = before - after;

@@ -86,6 +86,7 @@ pub(super) fn decode<T: Integer>(input: &mut Input<'_>, count: usize, base: T) -
         crate::kernels::packed_bytes(groups, width),
         "groups in mixed radix",
     )?;
+    input.hold(groups as u64 * 8)?;
     let mut numbers = vec![0_u64; groups];
     unpack(bytes, width, &mut numbers);
     let mut values = Vec::with_capacity(groups * group as usize);

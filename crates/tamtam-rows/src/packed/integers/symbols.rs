@@ -351,6 +351,8 @@ fn read(input: &mut Input<'_>, count: usize, depth: u8) -> Result<Vec<u8>> {
         }
         symbol
     };
+    // Where all symbols are alike, they take no words.
+    input.hold(count as u64)?;
     let mut symbols = vec![0_u8; count];
     let mut fours = symbols.chunks_exact_mut(LANES);
     for four in &mut fours {

@@ -57,7 +57,9 @@ fn coded<T>(
         });
         met.len() - 1
     });
+    let held = input.held();
     let decoded = read(input, codec)?;
+    input.release_to(held);
     let after = input.left();
     if let (Some(place), Some(met)) = (place, &mut input.met) {
         met[place].bytes = before - after;

@@ -154,6 +154,51 @@ fn a_short_dictionary_does_not_grow_beyond_the_limit() {
     );
 }
 
+#[test]
+fn lists_that_take_no_bytes_are_bounded_however_they_are_nested() {
+    const TOTAL: u64 = 1_000_000;
+    let mut bytes = Vec::new();
+    let mut out = Output {
+        bytes: &mut bytes,
+        origin: 0,
+        slack: 0,
+    };
+    let constant = |value: u64, out: &mut Output<'_>| {
+        out.byte(0);
+        out.zigzag(value);
+    };
+    out.byte(ALPHABET);
+    out.byte(0);
+    out.byte(b'a');
+    constant(TOTAL, &mut out);
+    // Patched ones of no width, in which every value is an exception, whose upper bits are such a list again.
+    for _ in 0..6 {
+        out.byte(5);
+        out.zigzag(0);
+        out.byte(0);
+        out.varint(TOTAL);
+        constant(0, &mut out);
+    }
+    constant(0, &mut out);
+    assert!(bytes.len() < 100);
+    let limits = Limits {
+        bytes: TOTAL,
+        ..Limits::default()
+    };
+    let error = decode(&mut Input::new(&bytes, 0, &limits), 1)
+        .err()
+        .unwrap();
+    assert!(
+        matches!(error, crate::DecodeError::Limit { what, .. } if what.contains("inside others")),
+        "{error}"
+    );
+    // As many without lists in lists are fine.
+    let mut flat = bytes[..bytes.len() - 6 * 8 - 2].to_vec();
+    flat.extend([0, 0]);
+    let (all, _) = decode(&mut Input::new(&flat, 0, &limits), 1).unwrap();
+    assert_eq!(all, vec![b'a'; TOTAL as usize]);
+}
+
 proptest! {
     #[test]
     fn any_texts_come_back(values in prop::collection::vec(".{0,12}", 0..60), picks in prop::collection::vec(any::<prop::sample::Index>(), 0..300)) {
