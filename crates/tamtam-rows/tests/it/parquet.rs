@@ -481,3 +481,18 @@ fn timestamps_of_96_bits_are_of_any_year_or_refused() {
         assert_eq!(*value, format!("{expected} ns"));
     }
 }
+
+#[test]
+fn a_tree_of_columns_that_would_end_the_process_is_refused() {
+    // Groups of one column each, one in the other; and a group of more columns than there can be.
+    let deep: Vec<u8> = b"\x35\x00\x18\x01n\x15\x02\x00".repeat(2_000_000);
+    let wide = b"\x35\x00\x18\x01n\x15\xfe\xff\xff\xff\x0f\x00".to_vec();
+    for (elements, count) in [(deep, [0x80, 0x89, 0x7a]), (wide, [0x81, 0x80, 0x00])] {
+        let description = [&[0x15, 0x04, 0x19, 0xfc][..], &count, &elements].concat();
+        let length = (description.len() as u32).to_le_bytes();
+        let file = [b"PAR1", &description[..], &length, b"PAR1"].concat();
+        let error = decoded(&file, &Limits::default()).unwrap_err();
+        assert!(matches!(error, DecodeError::Malformed { .. }), "{error}");
+        assert!(error.to_string().contains("group"), "{error}");
+    }
+}

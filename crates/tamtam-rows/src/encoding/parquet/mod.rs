@@ -4,7 +4,9 @@ mod int96;
 mod page_header;
 mod pages;
 mod reader;
+mod schema_tree;
 mod source;
+mod thrift;
 mod writer;
 
 use std::io::Write;

@@ -9,8 +9,9 @@ use parquet::file::metadata::{ColumnChunkMetaData, ParquetMetaData, RowGroupMeta
 use parquet::file::reader::{ChunkReader, Length};
 use parquet::file::serialized_reader::SerializedPageReader;
 
-use super::page_header::{NoHeader, PageHeader};
+use super::page_header::PageHeader;
 use super::source::Source;
+use super::thrift::Unread;
 
 /// One row group, whose pages are looked at before they are decoded.
 ///
@@ -91,9 +92,9 @@ impl CheckedGroup {
                 .map_err(|error| error.to_string())?;
             match PageHeader::read(&bytes) {
                 Ok(header) => return Ok(header),
-                Err(NoHeader::Longer) if length < left => window *= 16,
-                Err(NoHeader::Longer) => return Err("its header is cut off".to_owned()),
-                Err(NoHeader::Wrong(reason)) => return Err(format!("its header has {reason}")),
+                Err(Unread::Longer) if length < left => window *= 16,
+                Err(Unread::Longer) => return Err("its header is cut off".to_owned()),
+                Err(Unread::Wrong(reason)) => return Err(format!("its header has {reason}")),
             }
         }
     }

@@ -10,12 +10,14 @@ use parquet::arrow::arrow_reader::ParquetRecordBatchReader;
 use parquet::arrow::{ProjectionMask, parquet_to_arrow_field_levels, parquet_to_arrow_schema};
 use parquet::basic::LogicalType;
 use parquet::file::metadata::{PageIndexPolicy, ParquetMetaData, ParquetMetaDataReader};
-use parquet::file::reader::Length;
+use parquet::file::reader::{ChunkReader, Length};
 use parquet::schema::types::SchemaDescriptor;
 
 use super::int96;
 use super::pages::CheckedGroup;
+use super::schema_tree;
 use super::source::Source;
+use super::thrift::Unread;
 use crate::arrow::{Gathering, schema_from, uuid_metadata};
 use crate::encoding::guarded::guarded;
 use crate::{DecodeError, Limits, Rows, Schema};
@@ -109,7 +111,8 @@ impl ParquetReader {
         source: Source,
         limits: Limits,
     ) -> Result<ParquetReader, DecodeError> {
-        check_end(form, &source)?;
+        let described = check_end(form, &source)?;
+        check_columns(form, &source, described)?;
         let at = source.len();
         guarded(form, at, || {
             let metadata = ParquetMetaDataReader::new()
@@ -318,8 +321,8 @@ impl ParquetReader {
     }
 }
 
-/// The end of a Parquet file: the length of its description, and four letters.
-fn check_end(form: &'static str, source: &Source) -> Result<(), DecodeError> {
+/// The end of a Parquet file: the length of its description, which is returned, and four letters.
+fn check_end(form: &'static str, source: &Source) -> Result<u64, DecodeError> {
     let length = source.len();
     let Some([a, b, c, d, letters @ ..]) = source.tail::<8>() else {
         return Err(DecodeError::Truncated {
@@ -351,7 +354,21 @@ fn check_end(form: &'static str, source: &Source) -> Result<(), DecodeError> {
             limit: DESCRIPTION,
         });
     }
-    Ok(())
+    Ok(description)
+}
+
+/// What the description says of the columns, before the library makes a tree of it.
+fn check_columns(form: &'static str, source: &Source, described: u64) -> Result<(), DecodeError> {
+    let start = source.len() - 8 - described;
+    let bytes = source
+        .get_bytes(start, described as usize)
+        .map_err(|error| malformed(form, start, &error))?;
+    let reason = match schema_tree::check(&bytes) {
+        Ok(()) => return Ok(()),
+        Err(Unread::Longer) => "is cut off".to_owned(),
+        Err(Unread::Wrong(reason)) => format!("has {reason}"),
+    };
+    Err(malformed(form, start, &format!("its description {reason}")))
 }
 
 /// Text is read as views of the pages: one value of a dictionary is not copied for each row before it is counted.
