@@ -430,3 +430,22 @@ fn a_real_in_a_column_of_text_has_its_point() {
     let texts = ["a", "1.0", "-0.25", "1e+300"].map(Value::Text);
     assert_eq!([0, 1, 2, 3].map(|row| rows.value(row, 0)), texts);
 }
+
+#[test]
+fn a_day_beyond_nanoseconds_is_a_timestamp_too() {
+    let connection = with("create table t (a datetime, b datetime, c datetime, d datetime);
+         insert into t values ('2026-11-22 02:45:00', '2026-11-22T02:45:00Z', '2026-11-22 02:45:00.000000001', '2026-11-22 02:45:00'),
+                              ('9999-12-31 23:59:59', '9999-12-31T23:59:59Z', '2026-11-22 02:45:00', '2026-11-22T02:45:00Z');");
+    let rows = all(&connection, "select * from t").unwrap();
+    let kinds: Vec<_> = rows.schema().fields().iter().map(Field::kind).collect();
+    assert_eq!(
+        kinds,
+        [
+            &Kind::Timestamp(Unit::Microsecond, Zone::Local),
+            &Kind::Timestamp(Unit::Microsecond, Zone::Utc),
+            &Kind::Timestamp(Unit::Nanosecond, Zone::Local),
+            &Kind::Text,
+        ]
+    );
+    assert_eq!(rows.value(1, 0), Value::Timestamp(253_402_300_799_000_000));
+}

@@ -20,15 +20,41 @@ pub(super) struct Found {
     /// What all of the texts are; each false as soon as one isn't.
     dates: bool,
     times: bool,
-    timestamps: bool,
-    zoned: bool,
-    unzoned: bool,
+    local: Units,
+    utc: Units,
     uuids: bool,
-    nanoseconds: bool,
     /// The numbers as text, of a column that was declared as a decimal: whether they fit.
     decimals: bool,
     precision: u8,
     scale: u8,
+}
+
+/// In which units all texts are timestamps, with a zone or without one. Nanoseconds end in the year 2262.
+#[derive(Debug)]
+struct Units {
+    micro: bool,
+    nano: bool,
+}
+
+impl Units {
+    const ALL: Units = Units {
+        micro: true,
+        nano: true,
+    };
+
+    fn narrow(&mut self, text: &[u8], zone: &Zone) {
+        let is = |unit| cell_text::timestamp(text, unit, zone).is_some();
+        self.micro = self.micro && is(Unit::Microsecond);
+        self.nano = self.nano && is(Unit::Nanosecond);
+    }
+
+    fn unit(&self) -> Option<Unit> {
+        match (self.micro, self.nano) {
+            (true, _) => Some(Unit::Microsecond),
+            (false, true) => Some(Unit::Nanosecond),
+            (false, false) => None,
+        }
+    }
 }
 
 impl Found {
@@ -48,11 +74,9 @@ impl Found {
             bytes: false,
             dates: true,
             times: true,
-            timestamps: true,
-            zoned: false,
-            unzoned: false,
+            local: Units::ALL,
+            utc: Units::ALL,
             uuids: true,
-            nanoseconds: false,
             decimals: true,
             precision,
             scale,
@@ -87,18 +111,8 @@ impl Found {
     fn add_text(&mut self, text: &[u8]) {
         self.dates = self.dates && literal::date(text).is_some();
         self.times = self.times && cell_text::time(text, Unit::Nanosecond).is_some();
-        if self.timestamps {
-            let at = |unit, zone: &Zone| cell_text::timestamp(text, unit, zone).is_some();
-            let coarse = at(Unit::Microsecond, &Zone::Local) || at(Unit::Microsecond, &Zone::Utc);
-            self.nanoseconds |= !coarse;
-            if at(Unit::Nanosecond, &Zone::Local) {
-                self.unzoned = true;
-            } else if at(Unit::Nanosecond, &Zone::Utc) {
-                self.zoned = true;
-            } else {
-                self.timestamps = false;
-            }
-        }
+        self.local.narrow(text, &Zone::Local);
+        self.utc.narrow(text, &Zone::Utc);
         self.uuids = self.uuids && cell_text::uuid(text).is_some();
         self.decimals = self.decimals && self.is_decimal(text);
     }
@@ -146,15 +160,10 @@ impl Found {
             Declared::Date | Declared::Timestamp if self.dates => Kind::Date,
             Declared::Time if self.times => Kind::Time(Unit::Nanosecond),
             // Some with a zone and some without cannot be one column.
-            Declared::Date | Declared::Timestamp
-                if self.timestamps && !(self.zoned && self.unzoned) =>
-            {
-                let unit = if self.nanoseconds {
-                    Unit::Nanosecond
-                } else {
-                    Unit::Microsecond
-                };
-                Kind::Timestamp(unit, if self.zoned { Zone::Utc } else { Zone::Local })
+            Declared::Date | Declared::Timestamp => {
+                let local = self.local.unit().map(|unit| (unit, Zone::Local));
+                let found = local.or_else(|| self.utc.unit().map(|unit| (unit, Zone::Utc)));
+                found.map_or(Kind::Text, |(unit, zone)| Kind::Timestamp(unit, zone))
             }
             Declared::Uuid if self.uuids => Kind::Uuid,
             Declared::Decimal(..) => self.decimal(declared).unwrap_or(Kind::Text),
