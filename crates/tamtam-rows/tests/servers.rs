@@ -324,6 +324,36 @@ fn mysql_rows_come_in_parts() {
     });
 }
 
+/// The first rows decide about types, and are in memory until they are given away: of long ones there are few. The 100th row
+/// comes in an hour.
+#[test]
+#[ignore = "needs a server of MySQL or MariaDB"]
+fn mysql_long_rows_are_not_gathered_before_the_first_part() {
+    run(async {
+        let sql = "select repeat('x', 1000000) as x, sleep(if(seq = 100, 3600, 0)) as s from seq_1_to_2000";
+        let mut connection = mysql().await;
+        let mut parts = Parts::open(&mut connection, sqlx::query(sql))
+            .await
+            .unwrap();
+        let first = parts.next_part().await.unwrap().unwrap();
+        assert!((1..10).contains(&first.len()), "{}", first.len());
+        drop(parts);
+
+        let sql =
+            "select repeat('x', 1000000) as x, sleep(if(seq = 3, 3600, 0)) as s from seq_1_to_2000";
+        let fields = [("x", Kind::Text), ("s", Kind::I32)];
+        let schema = fields.map(|(name, kind)| Field::nullable(name, kind));
+        let mut connection = mysql().await;
+        let query = sqlx::query(sql);
+        let schema = Schema::new(schema).unwrap();
+        let parts = Parts::with_schema(&mut connection, query, schema)
+            .await
+            .unwrap();
+        let mut parts = parts.part_rows(1);
+        assert_eq!(parts.next_part().await.unwrap().unwrap().len(), 1);
+    });
+}
+
 #[test]
 #[ignore = "needs a server of MySQL or MariaDB"]
 fn mysql_tells_what_the_database_took() {

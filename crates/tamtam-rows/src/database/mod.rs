@@ -44,6 +44,5 @@ pub const PART_ROWS: usize = 65_536;
 /// stream takes does not depend on how long its texts are.
 pub const PART_BYTES: usize = 4 << 20;
 
-/// How many of the first rows decide about types that the database leaves open; of SQLite fewer, if they take
-/// [`PART_BYTES`].
+/// How many of the first rows decide about types that the database leaves open; fewer, if they take [`PART_BYTES`].
 pub const SAMPLE_ROWS: usize = 4_096;

@@ -76,6 +76,15 @@ impl Mapped for MySql {
         }
     }
 
+    fn bytes(row: &MySqlRow) -> usize {
+        let length = |raw| <&[u8] as Decode<MySql>>::decode(raw).map_or(0, <[u8]>::len);
+        let lengths = (0..row.len()).map(|index| match row.try_get_raw(index) {
+            Ok(raw) if !raw.is_null() => length(raw),
+            _ => 0,
+        });
+        lengths.sum()
+    }
+
     #[allow(private_interfaces)]
     fn value<'r>(row: &'r MySqlRow, index: usize, kind: &Kind) -> Result<Value<'r>, Unfit> {
         let raw = raw(row, index)?;

@@ -12,7 +12,7 @@ use sqlx::{Connection, Database, Execute, Executor, IntoArguments, Row, Statemen
 use super::error::Unfit;
 use super::filling::{Filling, Most};
 use super::read_times::{Stopwatch, Unwatched, Watch};
-use super::{DatabaseError, PART_ROWS, ReadTimes, SAMPLE_ROWS};
+use super::{DatabaseError, PART_BYTES, PART_ROWS, ReadTimes, SAMPLE_ROWS};
 use crate::{Field, Kind, Rows, Schema, ShapeError, Value};
 
 /// A database of `sqlx` whose rows make tables: `sqlx::MySql` and `sqlx::Postgres`.
@@ -55,6 +55,9 @@ pub(super) mod sealed {
 
         /// Whether a column's values can be read as this type, which was asked for.
         fn gives(column: &Self::Column, kind: &Kind) -> bool;
+
+        /// The bytes of a row's values as they came.
+        fn bytes(row: &Self::Row) -> usize;
 
         /// A value of a column of this type, which the column gives.
         #[allow(private_interfaces)]
@@ -186,10 +189,16 @@ impl<'s, DB: Source> Parts<'s, DB> {
         checks_each: bool,
     ) -> Result<Parts<'s, DB>, DatabaseError> {
         let mut sample = Vec::new();
+        let mut bytes = 0;
         let mut is_done = false;
-        while !is_done && sample.len() < SAMPLE_ROWS {
+        // Where the types are given, one row tells whether its columns fit.
+        let most = if schema.is_some() { 1 } else { SAMPLE_ROWS };
+        while !is_done && sample.len() < most && bytes < PART_BYTES {
             match next(&mut stream).await? {
-                Some(row) => sample.push(row),
+                Some(row) => {
+                    bytes += DB::bytes(&row);
+                    sample.push(row);
+                }
                 None => is_done = true,
             }
         }

@@ -75,6 +75,14 @@ impl Mapped for Postgres {
         }
     }
 
+    fn bytes(row: &PgRow) -> usize {
+        let lengths = (0..row.len()).map(|index| match row.try_get_raw(index) {
+            Ok(raw) if !raw.is_null() => raw.as_bytes().map_or(0, <[u8]>::len),
+            _ => 0,
+        });
+        lengths.sum()
+    }
+
     #[allow(private_interfaces)]
     fn value<'r>(row: &'r PgRow, index: usize, kind: &Kind) -> Result<Value<'r>, Unfit> {
         let raw = row
