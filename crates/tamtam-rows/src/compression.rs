@@ -311,12 +311,13 @@ pub fn decompress(
             decoder.window_log_max(window).map_err(failed)?;
             limited(kind, decoder, limit)
         }
-        CompressionKind::Brotli => limited(kind, brotli::Decompressor::new(bytes, 4096), limit),
+        CompressionKind::Brotli => limited(kind, OneBrotli::new(bytes), limit),
     }
 }
 
 /// Reads what was compressed by this kind, as it is asked for: what of it is in memory is the window of the kind (128 MiB at
-/// most). Several such bodies one behind the other, as tools write them into one file, are read as one.
+/// most). Several bodies of gzip or zstd one behind the other, as tools write them into one file, are read as one; whatever
+/// follows one of brotli is an error.
 ///
 /// ```
 /// use std::io::Read;
@@ -340,8 +341,33 @@ pub fn decompressor<'s>(
         CompressionKind::None => Box::new(source),
         CompressionKind::Gzip => Box::new(flate2::bufread::MultiGzDecoder::new(source)),
         CompressionKind::Zstd => Box::new(zstd::stream::read::Decoder::with_buffer(source)?),
-        CompressionKind::Brotli => Box::new(brotli::Decompressor::new(source, 4096)),
+        CompressionKind::Brotli => Box::new(OneBrotli::new(source)),
     })
+}
+
+/// Reads one body of brotli, behind which there is nothing.
+struct OneBrotli<R: Read>(brotli::Decompressor<R>);
+
+impl<R: BufRead> OneBrotli<R> {
+    fn new(source: R) -> OneBrotli<R> {
+        OneBrotli(brotli::Decompressor::new(source, 4096))
+    }
+}
+
+impl<R: BufRead> Read for OneBrotli<R> {
+    fn read(&mut self, into: &mut [u8]) -> io::Result<usize> {
+        let count = self.0.read(into)?;
+        if count > 0 || into.is_empty() {
+            return Ok(count);
+        }
+        // The body is at its end. Of what the library has taken beyond, it tells when it is asked once more.
+        let is_all = self.0.read(into).is_ok() && self.0.get_mut().fill_buf()?.is_empty();
+        if !is_all {
+            let reason = "more bytes behind its end";
+            return Err(io::Error::new(io::ErrorKind::InvalidData, reason));
+        }
+        Ok(0)
+    }
 }
 
 fn limited(

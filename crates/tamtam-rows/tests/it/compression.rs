@@ -1,6 +1,8 @@
 //! Compression: what is worth it is compressed, what comes back is the same, and a bomb stops at the limit.
 
-use tamtam_rows::{Compression, CompressionError, CompressionKind, decompress};
+use std::io::{ErrorKind, Read};
+
+use tamtam_rows::{Compression, CompressionError, CompressionKind, decompress, decompressor};
 
 const COMPRESSORS: [CompressionKind; 3] = [
     CompressionKind::Gzip,
@@ -159,4 +161,34 @@ fn kinds_have_names() {
             ("brotli", "br")
         ]
     );
+}
+
+#[test]
+fn whatever_follows_a_body_of_brotli_is_an_error() {
+    let body = lines(30_000);
+    let of = |kind| Compression::new(kind).compress(body.clone()).unwrap().bytes;
+    let sent = of(CompressionKind::Brotli);
+    for behind in [&sent[..], b"x", &[0; 5_000]] {
+        let all = [&sent, behind].concat();
+        let error = decompress(CompressionKind::Brotli, &all, 1 << 20).unwrap_err();
+        assert!(error.to_string().contains("behind its end"), "{error}");
+        // However the reader is asked.
+        for piece in [1, 30_000, 100_000] {
+            let source = std::io::BufReader::with_capacity(sent.len(), &all[..]);
+            let mut reader = decompressor(CompressionKind::Brotli, source).unwrap();
+            let (mut read, mut into) = (0, vec![0; piece]);
+            let error = loop {
+                match reader.read(&mut into) {
+                    Ok(0) => panic!("{piece}: {read} bytes, and no error"),
+                    Ok(count) => read += count,
+                    Err(error) => break error,
+                }
+            };
+            assert_eq!((read, error.kind()), (30_000, ErrorKind::InvalidData));
+        }
+    }
+    for kind in [CompressionKind::Gzip, CompressionKind::Zstd] {
+        let twice = of(kind).repeat(2);
+        assert!(decompress(kind, &twice, 1 << 20).unwrap() == body.repeat(2));
+    }
 }
