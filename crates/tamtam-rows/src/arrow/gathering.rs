@@ -8,7 +8,7 @@ use arrow_array::types::{
     TimestampMicrosecondType, TimestampMillisecondType, TimestampNanosecondType,
     TimestampSecondType, UInt8Type, UInt16Type, UInt32Type, UInt64Type,
 };
-use arrow_array::{Array, GenericByteArray, RecordBatch};
+use arrow_array::{Array, ArrayRef, GenericByteArray, RecordBatch};
 use arrow_buffer::{ArrowNativeType, NullBuffer};
 use arrow_schema::{DataType, Schema as ArrowSchema, TimeUnit};
 
@@ -85,7 +85,8 @@ impl Gathering {
         }
         for (index, array) in batch.columns().iter().enumerate() {
             let field = &self.schema.fields()[index];
-            let memory = memory(field.kind(), array.as_ref());
+            let column = &mut self.columns[index];
+            let memory = column.memory(self.form, field, array.as_ref())?;
             self.bytes = self.bytes.saturating_add(memory);
             if self.bytes > self.limits.bytes {
                 return Err(self.limit("bytes", self.bytes, self.limits.bytes));
@@ -113,7 +114,7 @@ impl Gathering {
     }
 }
 
-/// The bytes that the values of an array will take in a table: those of a dictionary count as often as they occur.
+/// The bytes that the values of an array without a dictionary will take in a table.
 fn memory(kind: &Kind, array: &dyn Array) -> u64 {
     let rows = array.len() as u64;
     if let Some(width) = kind.width() {
@@ -127,33 +128,10 @@ fn memory(kind: &Kind, array: &dyn Array) -> u64 {
         DataType::Utf8View => array.as_string_view().lengths().map(u64::from).sum(),
         DataType::BinaryView => array.as_binary_view().lengths().map(u64::from).sum(),
         DataType::FixedSizeBinary(width) => rows.saturating_mul(u64::try_from(*width).unwrap_or(0)),
-        DataType::Dictionary(..) if !array.as_any_dictionary().values().is_empty() => {
-            let dictionary = array.as_any_dictionary();
-            let lengths = lengths(dictionary.values().as_ref());
-            let keys = dictionary.normalized_keys();
-            keys.iter().map(|&key| lengths[key]).sum()
-        }
         _ => 0,
     };
     // And where each ends.
     lengths.saturating_add(rows.saturating_mul(4))
-}
-
-/// The length of each text.
-fn lengths(array: &dyn Array) -> Vec<u64> {
-    let views = |lengths: &mut dyn Iterator<Item = u32>| lengths.map(u64::from).collect();
-    match array.data_type() {
-        DataType::Utf8 => each_length(array.as_string::<i32>()),
-        DataType::LargeUtf8 => each_length(array.as_string::<i64>()),
-        DataType::Binary => each_length(array.as_binary::<i32>()),
-        DataType::LargeBinary => each_length(array.as_binary::<i64>()),
-        DataType::Utf8View => views(&mut array.as_string_view().lengths()),
-        DataType::BinaryView => views(&mut array.as_binary_view().lengths()),
-        DataType::FixedSizeBinary(width) => {
-            vec![u64::try_from(*width).unwrap_or(0); array.len()]
-        }
-        _ => vec![0; array.len()],
-    }
 }
 
 fn joined_length<T: ByteArrayType>(array: &GenericByteArray<T>) -> u64 {
@@ -161,15 +139,18 @@ fn joined_length<T: ByteArrayType>(array: &GenericByteArray<T>) -> u64 {
     (offsets[array.len()].as_usize() - offsets[0].as_usize()) as u64
 }
 
-fn each_length<T: ByteArrayType>(array: &GenericByteArray<T>) -> Vec<u64> {
-    let lengths = array.offsets().lengths();
-    lengths.map(|length| length as u64).collect()
-}
-
 /// A column on its way.
 struct Gathered {
     held: Held,
     nulls: Nulls,
+    /// The dictionary of the last batch, if it had one.
+    dictionary: Option<Converted>,
+}
+
+/// A dictionary as the column holds values. Most batches of a stream have that of the one before.
+struct Converted {
+    array: ArrayRef,
+    held: Held,
 }
 
 enum Held {
@@ -188,7 +169,53 @@ impl Gathered {
         Gathered {
             held,
             nulls: Nulls::new(),
+            dictionary: None,
         }
+    }
+
+    /// The bytes that the values of an array will take in a table: those of a dictionary count as often as they occur.
+    fn memory(
+        &mut self,
+        form: &'static str,
+        field: &Field,
+        array: &dyn Array,
+    ) -> Result<u64, DecodeError> {
+        if !matches!(array.data_type(), DataType::Dictionary(..)) || field.kind().width().is_some()
+        {
+            return Ok(memory(field.kind(), array));
+        }
+        let rows = array.len() as u64;
+        let dictionary = array.as_any_dictionary();
+        let lengths: u64 = match &self.look_up(form, field, dictionary.values())?.held {
+            Held::Text(slices) | Held::Bytes(slices) if !slices.is_empty() => {
+                let keys = dictionary.normalized_keys();
+                keys.iter().map(|&key| slices.get(key).len() as u64).sum()
+            }
+            _ => 0,
+        };
+        Ok(lengths.saturating_add(rows.saturating_mul(4)))
+    }
+
+    /// A dictionary as the column holds values.
+    fn look_up(
+        &mut self,
+        form: &'static str,
+        field: &Field,
+        array: &ArrayRef,
+    ) -> Result<&Converted, DecodeError> {
+        let is_known = |known: &Converted| known.array.to_data().ptr_eq(&array.to_data());
+        let dictionary = match self.dictionary.take().filter(is_known) {
+            Some(known) => known,
+            None => {
+                let mut values = Gathered::new(field);
+                values.append(form, field, array.as_ref())?;
+                Converted {
+                    array: array.clone(),
+                    held: values.held,
+                }
+            }
+        };
+        Ok(self.dictionary.insert(dictionary))
     }
 
     fn append(
@@ -200,41 +227,56 @@ impl Gathered {
         let before = self.nulls.len();
         let nulls = array.logical_nulls();
         let is_null = |row| nulls.as_ref().is_some_and(|nulls| nulls.is_null(row));
+        let push_day = |days: &mut Vec<i32>, row: usize, milliseconds: i64| {
+            match i32::try_from(milliseconds / DAY_MILLISECONDS) {
+                _ if is_null(row) => days.push(0),
+                Ok(day) if milliseconds % DAY_MILLISECONDS == 0 => days.push(day),
+                _ => {
+                    return Err(DecodeError::Value {
+                        form,
+                        column: field.name().to_owned(),
+                        row: before + row,
+                        line: None,
+                        value: format!("{milliseconds} milliseconds"),
+                        kind: Kind::Date,
+                    });
+                }
+            }
+            Ok(())
+        };
         let appended = match (&mut self.held, array.data_type()) {
-            (_, DataType::Dictionary(..)) => {
+            (held, DataType::Dictionary(..)) => {
                 let dictionary = array.as_any_dictionary();
-                let mut values = Gathered::new(field);
-                values.append(form, field, dictionary.values().as_ref())?;
                 let keys = match dictionary.values().is_empty() {
                     // Then each row is null.
                     true => vec![0; array.len()],
                     false => dictionary.normalized_keys(),
                 };
-                self.held
-                    .take(values.held, &keys, is_null)
-                    .map_err(DecodeError::Shape)?
-            }
-            (Held::Fixed(Values::I32(days)), DataType::Date64) => {
-                for (row, &value) in array
-                    .as_primitive::<Date64Type>()
-                    .values()
-                    .iter()
-                    .enumerate()
-                {
-                    match i32::try_from(value / DAY_MILLISECONDS) {
-                        Ok(day) if value % DAY_MILLISECONDS == 0 => days.push(day),
-                        _ if is_null(row) => days.push(0),
-                        _ => {
-                            return Err(DecodeError::Value {
-                                form,
-                                column: field.name().to_owned(),
-                                row: before + row,
-                                line: None,
-                                value: format!("{value} milliseconds"),
-                                kind: Kind::Date,
-                            });
+                match (held, dictionary.values().data_type()) {
+                    // One that is no day is an error only where a row has it.
+                    (Held::Fixed(Values::I32(days)), DataType::Date64) => {
+                        let values = dictionary.values().as_primitive::<Date64Type>().values();
+                        for (row, &key) in keys.iter().enumerate() {
+                            push_day(days, row, values.get(key).copied().unwrap_or(0))?;
+                        }
+                        true
+                    }
+                    _ => {
+                        self.look_up(form, field, dictionary.values())?;
+                        match &self.dictionary {
+                            Some(dictionary) => self
+                                .held
+                                .take(&dictionary.held, &keys, is_null)
+                                .map_err(DecodeError::Shape)?,
+                            None => false,
                         }
                     }
+                }
+            }
+            (Held::Fixed(Values::I32(days)), DataType::Date64) => {
+                let values = array.as_primitive::<Date64Type>().values();
+                for (row, &value) in values.iter().enumerate() {
+                    push_day(days, row, value)?;
                 }
                 true
             }
@@ -341,7 +383,7 @@ impl Held {
     /// Puts what the keys name behind what is held. Whether both are of one type.
     fn take(
         &mut self,
-        dictionary: Held,
+        dictionary: &Held,
         keys: &[usize],
         is_null: impl Fn(usize) -> bool,
     ) -> Result<bool, ShapeError> {
@@ -430,5 +472,45 @@ fn append_nulls(nulls: &mut Nulls, array: Option<&NullBuffer>, count: usize) {
         let rows = left.min(64);
         nulls.push_rows(!valid, rows);
         left -= rows;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Arc;
+
+    use arrow_array::types::Int32Type;
+    use arrow_array::{DictionaryArray, Int32Array, StringArray};
+    use arrow_schema::Field as ArrowField;
+
+    use super::*;
+
+    #[test]
+    fn a_dictionary_that_comes_with_every_batch_is_converted_once() {
+        let batch = |texts: &ArrayRef, keys: Vec<i32>| {
+            let keys = Int32Array::from(keys);
+            let column = DictionaryArray::<Int32Type>::new(keys, texts.clone());
+            let field = ArrowField::new("name", column.data_type().clone(), false);
+            let schema = Arc::new(ArrowSchema::new(vec![field]));
+            RecordBatch::try_new(schema, vec![Arc::new(column)]).unwrap()
+        };
+        let texts = |texts: &[&str]| -> ArrayRef { Arc::new(StringArray::from(texts.to_vec())) };
+        let (one, other) = (texts(&["red", "blue"]), texts(&["red", "green"]));
+        let first = batch(&one, vec![1]);
+        let mut gathering = Gathering::new("arrow", &first.schema(), &Limits::default()).unwrap();
+        gathering.append(&first).unwrap();
+        // What is kept is not what the array holds: where it is used, the array was not looked at again.
+        let kept = gathering.columns[0].dictionary.as_mut().unwrap();
+        let mut slices = Slices::new();
+        for text in ["RED", "BLUE"] {
+            slices.push(text.as_bytes()).unwrap();
+        }
+        kept.held = Held::Text(slices);
+        gathering.append(&batch(&one, vec![0, 1])).unwrap();
+        gathering.append(&batch(&other, vec![1])).unwrap();
+        let rows = gathering.finish().unwrap();
+        let found: Vec<_> = (0..rows.len()).map(|row| rows.value(row, 0)).collect();
+        let expected = ["blue", "RED", "BLUE", "green"].map(crate::Value::Text);
+        assert_eq!(found, expected);
     }
 }

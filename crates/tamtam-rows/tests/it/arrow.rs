@@ -292,3 +292,23 @@ fn nulls_where_a_schema_has_none_are_refused() {
         DecodeError::Shape(_)
     ));
 }
+
+#[test]
+fn a_date_in_a_dictionary_is_refused_only_where_a_row_has_it() {
+    const DAY: i64 = 86_400_000;
+    let days = Arc::new(Date64Array::from(vec![1, 3 * DAY, -DAY]));
+    let dictionary = |keys: Vec<Option<i32>>| {
+        DictionaryArray::<Int32Type>::new(Int32Array::from(keys), days.clone())
+    };
+    let rows = read(dictionary(vec![Some(1), None, Some(2)]));
+    assert_eq!(
+        values(&rows),
+        [Value::Date(3), Value::Null, Value::Date(-1)]
+    );
+    let batch = batch(dictionary(vec![Some(1), Some(2), Some(1), Some(0)]));
+    let error = Rows::from_record_batch(&batch, &Limits::default()).unwrap_err();
+    assert!(
+        matches!(error, DecodeError::Value { row: 3, .. }),
+        "{error}"
+    );
+}
