@@ -38,6 +38,8 @@ pub(crate) struct Gathering {
     /// Of the table's memory.
     bytes: u64,
     rows: u64,
+    /// How many rows lie in parts before this table.
+    before: u64,
     schema: Schema,
     columns: Vec<Gathered>,
 }
@@ -66,15 +68,22 @@ impl Gathering {
             limits: *limits,
             bytes: 0,
             rows: 0,
+            before: 0,
             columns: schema.fields().iter().map(Gathered::new).collect(),
             schema,
         }
     }
 
-    /// How many rows there are so far.
+    /// So many rows came in parts before this table: errors count them, limits do not.
+    #[cfg(feature = "parquet")]
+    pub(crate) fn begin_at(&mut self, rows: u64) {
+        self.before = rows;
+    }
+
+    /// How many rows there are so far, with those of the parts before.
     #[cfg(feature = "parquet")]
     pub(crate) fn rows(&self) -> u64 {
-        self.rows
+        self.before + self.rows
     }
 
     /// Puts a batch, of the same schema, behind those before it.
@@ -91,7 +100,7 @@ impl Gathering {
             if self.bytes > self.limits.bytes {
                 return Err(self.limit("bytes", self.bytes, self.limits.bytes));
             }
-            self.columns[index].append(self.form, field, array.as_ref())?;
+            self.columns[index].append(self.form, field, array.as_ref(), self.before)?;
         }
         Ok(())
     }
@@ -208,7 +217,7 @@ impl Gathered {
             Some(known) => known,
             None => {
                 let mut values = Gathered::new(field);
-                values.append(form, field, array.as_ref())?;
+                values.append(form, field, array.as_ref(), 0)?;
                 Converted {
                     array: array.clone(),
                     held: values.held,
@@ -218,13 +227,15 @@ impl Gathered {
         Ok(self.dictionary.insert(dictionary))
     }
 
+    /// Puts an array behind those before it; so many rows lie in parts before the table.
     fn append(
         &mut self,
         form: &'static str,
         field: &Field,
         array: &dyn Array,
+        parts_before: u64,
     ) -> Result<(), DecodeError> {
-        let before = self.nulls.len();
+        let before = parts_before as usize + self.nulls.len();
         let nulls = array.logical_nulls();
         let is_null = |row| nulls.as_ref().is_some_and(|nulls| nulls.is_null(row));
         let push_day = |days: &mut Vec<i32>, row: usize, milliseconds: i64| {

@@ -1,6 +1,7 @@
 //! Tables pass through Parquet files, and files that are damaged or lie about their sizes are refused.
 
 use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
 
 use parquet::arrow::ArrowWriter;
 use parquet::basic::{Compression, ZstdLevel};
@@ -292,7 +293,9 @@ fn what_is_no_parquet_file_is_said() {
 struct TemporaryFile(std::path::PathBuf);
 
 fn tempfile(bytes: &[u8]) -> TemporaryFile {
-    let name = format!("tamtam-rows-{}-parts.parquet", std::process::id());
+    static COUNT: AtomicUsize = AtomicUsize::new(0);
+    let count = COUNT.fetch_add(1, Ordering::Relaxed);
+    let name = format!("tamtam-rows-{}-{count}.parquet", std::process::id());
     let path = std::env::temp_dir().join(name);
     std::fs::write(&path, bytes).unwrap();
     TemporaryFile(path)
@@ -495,4 +498,18 @@ fn a_tree_of_columns_that_would_end_the_process_is_refused() {
         assert!(matches!(error, DecodeError::Malformed { .. }), "{error}");
         assert!(error.to_string().contains("group"), "{error}");
     }
+}
+
+#[test]
+fn an_error_in_a_part_names_the_row_of_the_file() {
+    let mut values = vec![Some((0, 0)); 65_540];
+    values[65_538] = Some((0, 1));
+    let file = tempfile(&with_int96(&values));
+    let mut reader = ParquetReader::open(&file.0, Limits::default()).unwrap();
+    assert_eq!(reader.next_part().unwrap().unwrap().len(), 65_536);
+    let error = reader.next_part().unwrap_err();
+    assert!(
+        matches!(error, DecodeError::Value { row: 65_538, .. }),
+        "{error}"
+    );
 }

@@ -59,6 +59,8 @@ pub struct ParquetReader {
     int96: Vec<usize>,
     schema: Schema,
     rows: u64,
+    /// How many rows were given away in parts.
+    given: u64,
     next_group: usize,
     /// The group that is being read.
     group: Option<OpenGroup>,
@@ -153,6 +155,7 @@ impl ParquetReader {
                 source: Arc::new(source),
                 metadata: Arc::new(metadata),
                 rows,
+                given: 0,
                 next_group: 0,
                 group: None,
             })
@@ -176,7 +179,9 @@ impl ParquetReader {
     /// If the file is damaged, cannot be read, or exceeds the limits.
     pub fn next_part(&mut self) -> Result<Option<Rows>, DecodeError> {
         let mut gathering = Gathering::of_schema(self.form, self.schema.clone(), &self.limits);
+        gathering.begin_at(self.given);
         let more = self.read_into(&mut gathering)?;
+        self.given = gathering.rows();
         more.then(|| gathering.finish()).transpose()
     }
 
