@@ -76,6 +76,13 @@ impl<'a> Intake<'a> {
         self.columns.iter().any(Inlet::wants_raw)
     }
 
+    #[cfg(feature = "json")]
+    pub(super) fn has_texts(&self) -> bool {
+        self.columns
+            .iter()
+            .any(|column| *column.kind() == Kind::Text)
+    }
+
     pub(super) fn schema(&self) -> &'a Schema {
         self.schema
     }

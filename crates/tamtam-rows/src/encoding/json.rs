@@ -359,8 +359,8 @@ impl<'de> Visitor<'de> for Cell<'_> {
 }
 
 /// Reads JSON into columns, from row `before` on: their rows, and how many there are then. Numbers in columns of text are
-/// met seldom; where one is that is no integer, everything is read again so that texts have all their digits, and
-/// `is_raw` says that for what follows.
+/// met seldom; where one is that is no integer, or may be one that no float holds, everything is read again so that texts have
+/// all their digits, and `is_raw` says that for what follows.
 pub(super) fn take_in<'a>(
     intake: impl Fn() -> Result<Intake<'a>, DecodeError>,
     is_raw: &mut bool,
@@ -377,6 +377,8 @@ pub(super) fn take_in<'a>(
                 return Ok((intake.finish()?, rows));
             }
             Err(_) if !*is_raw && intake.wants_raw() => *is_raw = true,
+            // A number beyond all floats is no error where it is taken as text.
+            Err(DecodeError::Malformed { .. }) if !*is_raw && intake.has_texts() => *is_raw = true,
             Err(error) => return Err(error),
         }
     }

@@ -206,3 +206,29 @@ fn what_has_no_number_is_refused() {
          use null, text, or a binary form"
     );
 }
+
+#[test]
+fn a_number_beyond_all_floats_is_text_where_a_text_may_be() {
+    let text = r#"[{"n": 1E400, "name": 1E400}]"#;
+    let texts = Schema::new([
+        Field::new("n", Kind::Text),
+        Field::nullable("name", Kind::Text),
+    ])
+    .unwrap();
+    let forms: [(&dyn Encoding, &str); 3] = [
+        (&JsonObjects, text),
+        (&JsonArrays, r#"[["n", "name"], [1E400, 1E400]]"#),
+        (&JsonColumns, r#"{"n": [1E400], "name": [1E400]}"#),
+    ];
+    for (form, text) in forms {
+        let rows = decode(form, text, &texts).unwrap();
+        assert_eq!(rows.value(0, 0), Value::Text("1E400"));
+    }
+    let (_, schema) = tamtam_rows::infer::json(text.as_bytes(), &Limits::default()).unwrap();
+    assert_eq!(decode(&JsonObjects, text, &schema).unwrap().len(), 1);
+    let damaged = r#"[{"n": 1E400, "name": x}]"#;
+    let error = decode(&JsonObjects, damaged, &texts)
+        .unwrap_err()
+        .to_string();
+    assert!(error.contains("at byte 23: expected value"), "{error}");
+}
