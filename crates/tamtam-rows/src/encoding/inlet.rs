@@ -23,8 +23,6 @@ impl From<ShapeError> for Refusal {
 pub(crate) enum Taking {
     /// As what they are.
     Any,
-    /// As floats of 32 bits.
-    F32,
     /// As they are written, with all their digits.
     Raw,
 }
@@ -102,8 +100,8 @@ impl Inlet {
                     | Kind::U64
             ),
             taking: match field.kind() {
-                Kind::F32 => Taking::F32,
-                Kind::Decimal { .. } => Taking::Raw,
+                // Floats of 32 bits are rounded once, from the digits.
+                Kind::F32 | Kind::Decimal { .. } => Taking::Raw,
                 _ => Taking::Any,
             },
             wants_raw: false,

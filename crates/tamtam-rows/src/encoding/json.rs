@@ -251,8 +251,6 @@ impl<'de> DeserializeSeed<'de> for Cell<'_> {
     fn deserialize<D: Deserializer<'de>>(self, deserializer: D) -> Result<usize, D::Error> {
         match self.inlet.taking() {
             Taking::Any => deserializer.deserialize_any(self),
-            // Rounded once, from the digits to 32 bits.
-            Taking::F32 => deserializer.deserialize_option(self),
             Taking::Raw => {
                 let text = <&RawValue>::deserialize(deserializer)?.get();
                 self.raw(text)
@@ -280,14 +278,6 @@ impl<'de> Visitor<'de> for Cell<'_> {
 
     fn visit_map<A: MapAccess<'de>>(self, _: A) -> Result<usize, A::Error> {
         Err(self.nested())
-    }
-
-    fn visit_some<D: Deserializer<'de>>(self, deserializer: D) -> Result<usize, D::Error> {
-        deserializer.deserialize_f32(self)
-    }
-
-    fn visit_none<E: de::Error>(self) -> Result<usize, E> {
-        self.visit_unit()
     }
 
     fn visit_unit<E: de::Error>(self) -> Result<usize, E> {
@@ -329,13 +319,8 @@ impl<'de> Visitor<'de> for Cell<'_> {
             // Its digits are needed, which are gone.
             self.inlet.want_raw();
         }
-        let result = if *self.field.kind() == Kind::F32 {
-            // It was read as a float of 32 bits, which passes through one of 64 unchanged.
-            self.inlet.push_f32(value as f32)
-        } else {
-            self.inlet.push_f64(value)
-        };
-        self.taken(result.map(|()| 0), || value.to_string())
+        let result = self.inlet.push_f64(value).map(|()| 0);
+        self.taken(result, || value.to_string())
     }
 
     #[inline]

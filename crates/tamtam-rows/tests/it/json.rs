@@ -1,8 +1,8 @@
 //! JSON: what others write is read, what is written is JSON, and what cannot be read is said.
 
-use tamtam_rows::encoding::{JsonArrays, JsonColumns, JsonObjects};
+use tamtam_rows::encoding::{JsonArrays, JsonColumns, JsonObjects, JsonReader};
 use tamtam_rows::{
-    Column, DecodeError, Encoding, Field, Kind, Limits, Rows, Schema, Unit, Value, Zone,
+    Column, DecodeError, Encoding, Field, Kind, Limits, NullTexts, Rows, Schema, Unit, Value, Zone,
 };
 
 use crate::support::all_values;
@@ -231,4 +231,20 @@ fn a_number_beyond_all_floats_is_text_where_a_text_may_be() {
         .unwrap_err()
         .to_string();
     assert!(error.contains("at byte 23: expected value"), "{error}");
+}
+
+#[test]
+fn a_text_for_null_is_one_in_a_column_of_floats_of_32_bits() {
+    let schema = Schema::new([Field::nullable("real", Kind::F32)]).unwrap();
+    let text = r#"[{"real": "n/a"}, {"real": 0.1}, {"real": null}, {"real": -2}]"#;
+    let reader = JsonReader::new(text.as_bytes(), &schema, Limits::default()).unwrap();
+    let mut reader = reader.with_nulls(NullTexts::of(["n/a"]));
+    let rows = reader.next_chunk().unwrap().unwrap();
+    let found: Vec<_> = (0..4).map(|row| rows.value(row, 0)).collect();
+    assert_eq!(
+        found,
+        [Value::Null, Value::F32(0.1), Value::Null, Value::F32(-2.0)]
+    );
+    let error = decode(&JsonObjects, r#"[{"real": 1e39}]"#, &schema).unwrap_err();
+    assert!(matches!(error, DecodeError::Value { .. }), "{error}");
 }
