@@ -54,7 +54,9 @@ impl CellWriter<'_> {
         self.put(kind, value, |inlet| match inlet.kind() {
             Kind::F64 if !is_held(magnitude, f64::MANTISSA_DIGITS) => Err(Refusal::Kind),
             Kind::F32 if !is_held(magnitude, f32::MANTISSA_DIGITS) => Err(Refusal::Kind),
-            _ => inlet.push_text(text).map(drop),
+            Kind::F32 | Kind::F64 | Kind::Decimal { .. } => inlet.push_text(text).map(drop),
+            _ if inlet.is_integer() => inlet.push_text(text).map(drop),
+            _ => Err(Refusal::Kind),
         })
     }
 }

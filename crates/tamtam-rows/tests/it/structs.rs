@@ -477,3 +477,20 @@ fn an_integer_that_no_float_holds_is_refused_by_a_column_of_floats_and_a_field()
     assert!(read::<(f32,)>(&numbers).is_err());
     assert_eq!(read::<(f64,)>(&numbers).unwrap(), [(16_777_217.0,)]);
 }
+
+#[test]
+fn an_integer_of_128_bits_is_no_text_and_no_bytes() {
+    for kind in [Kind::Text, Kind::Bytes, Kind::Bool, Kind::Date] {
+        let schema = Schema::new([Field::new("a", kind.clone())]).unwrap();
+        let error = Rows::from_serialize_with(schema.clone(), [(1234_i128,)]).unwrap_err();
+        assert!(
+            error.to_string().contains("1234 is not of type"),
+            "{kind}: {error}"
+        );
+        assert!(Rows::from_serialize_with(schema, [(1_u128,)]).is_err());
+    }
+    for kind in [Kind::I16, Kind::U64, Kind::F32] {
+        let schema = Schema::new([Field::new("a", kind)]).unwrap();
+        assert!(Rows::from_serialize_with(schema, [(1234_i128,)]).is_ok());
+    }
+}
