@@ -248,6 +248,11 @@ fn mysql_values_that_fit_no_type_are_named() {
             .await
             .unwrap();
         assert_eq!(row(&rows, 0), [Value::Null, Value::Bool(true)]);
+        // The same by a simple query, whose answer is text.
+        let stream = sqlx::raw_sql("select zero from odd").fetch(&mut connection);
+        let parts = Parts::<sqlx::MySql>::from_stream(stream).await.unwrap();
+        let simple = parts.read_all().await.unwrap();
+        assert_eq!(simple.value(0, 0), Value::Null);
         let error = fetch(&mut connection, sqlx::query("select half from odd"))
             .await
             .unwrap_err();

@@ -122,13 +122,13 @@ impl Mapped for MySql {
             }
             Kind::Date => {
                 let moment = Moment::new(decode(raw)?)?;
-                Ok(Value::Date(moment.days))
+                Ok(moment.map_or(Value::Null, |moment| Value::Date(moment.days)))
             }
             Kind::Timestamp(Unit::Microsecond, _) => {
                 let moment = Moment::new(decode(raw)?)?;
-                Ok(Value::Timestamp(
-                    i64::from(moment.days) * 86_400_000_000 + moment.microseconds,
-                ))
+                Ok(moment.map_or(Value::Null, |moment| {
+                    Value::Timestamp(i64::from(moment.days) * 86_400_000_000 + moment.microseconds)
+                }))
             }
             Kind::Time(Unit::Microsecond) => time(decode(raw)?).map(Value::Time),
             Kind::Uuid => uuid(decode(raw)?),
@@ -209,7 +209,11 @@ struct Moment {
 }
 
 impl Moment {
-    fn new(bytes: &[u8]) -> Result<Moment, Unfit> {
+    /// None for the zero date, which in the binary form has no bytes.
+    fn new(bytes: &[u8]) -> Result<Option<Moment>, Unfit> {
+        if is_zero(bytes) {
+            return Ok(None);
+        }
         let moment = match *bytes {
             [4, low, high, month, day] => {
                 Moment::of([low, high, month, day], [0, 0, 0], [0, 0, 0, 0])
@@ -224,7 +228,7 @@ impl Moment {
             ),
             _ => Moment::written(bytes),
         };
-        moment.ok_or_else(|| {
+        moment.map(Some).ok_or_else(|| {
             let value = match bytes {
                 [4 | 7 | 11, low, high, month, day, ..] => {
                     let year = u16::from_le_bytes([*low, *high]);
@@ -263,6 +267,15 @@ impl Moment {
     }
 }
 
+/// Whether this is MySQL's zero date as text, with a time or without.
+fn is_zero(text: &[u8]) -> bool {
+    let Some(time) = text.strip_prefix(b"0000-00-00") else {
+        return false;
+    };
+    time.iter()
+        .all(|byte| matches!(byte, b'0' | b':' | b'.' | b' ' | b'T'))
+}
+
 /// A `TIME`, from -838:59:59 to 838:59:59, in microseconds.
 fn time(bytes: &[u8]) -> Result<i64, Unfit> {
     let (rest, fraction) = match *bytes {
@@ -291,4 +304,30 @@ fn uuid(bytes: &[u8]) -> Result<Value<'static>, Unfit> {
         .or_else(|| cell_text::uuid(bytes))
         .map(Value::Uuid)
         .ok_or_else(|| Unfit::new(String::from_utf8_lossy(bytes), "it is no UUID"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_zero_date_as_text_is_null() {
+        for zero in [
+            "0000-00-00",
+            "0000-00-00 00:00:00",
+            "0000-00-00 00:00:00.000000",
+        ] {
+            assert!(Moment::new(zero.as_bytes()).unwrap().is_none(), "{zero}");
+        }
+        for wrong in [
+            "0000-00-01",
+            "0000-00-00 00:00:01",
+            "0000-01-00 00:00:00",
+            "2024-00-00",
+        ] {
+            assert!(Moment::new(wrong.as_bytes()).is_err(), "{wrong}");
+        }
+        let day = Moment::new(b"1970-01-02 00:00:01").unwrap().unwrap();
+        assert_eq!((day.days, day.microseconds), (1, 1_000_000));
+    }
 }
