@@ -307,7 +307,8 @@ pub fn decompress(
         CompressionKind::Zstd => {
             let mut decoder = zstd::stream::read::Decoder::with_buffer(bytes).map_err(failed)?;
             // RFC 8878 wants every reader to take windows of 8 MiB.
-            let window = limit.max(1).ilog2().clamp(23, 27);
+            let window = limit.checked_next_power_of_two().map_or(27, usize::ilog2);
+            let window = window.clamp(23, 27);
             decoder.window_log_max(window).map_err(failed)?;
             limited(kind, decoder, limit)
         }

@@ -192,3 +192,16 @@ fn whatever_follows_a_body_of_brotli_is_an_error() {
         assert!(decompress(kind, &twice, 1 << 20).unwrap() == body.repeat(2));
     }
 }
+
+#[test]
+fn a_window_as_large_as_the_limit_is_taken() {
+    // Less than twice a power of two. At this level the window is the whole body.
+    let body = vec![7; 20_000_000];
+    let compression = Compression {
+        level: 20,
+        ..Compression::new(CompressionKind::Zstd)
+    };
+    let sent = compression.compress(body.clone()).unwrap();
+    let found = decompress(CompressionKind::Zstd, &sent.bytes, body.len()).unwrap();
+    assert!(found == body);
+}
