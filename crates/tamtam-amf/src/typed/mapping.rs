@@ -184,7 +184,13 @@ impl Mapping {
         let mut read = self.read(Items::of_amf0(decoder), names);
         if read.met_reference && self.sharing == Sharing::Copy {
             *decoder = before.clone();
-            let tree = decoder.copied()?;
+            let tree = match decoder.copied() {
+                Ok(tree) => tree,
+                Err(error) => {
+                    *decoder = before;
+                    return Err(error.into());
+                }
+            };
             let items = Items::of_tree(flatten::amf0(tree), decoder.position());
             read = self.read(items, names);
         }
@@ -211,7 +217,13 @@ impl Mapping {
         let mut read = self.read(Items::of_amf3(decoder), names);
         if read.met_reference && self.sharing == Sharing::Copy {
             *decoder = before.clone();
-            let tree = decoder.copied()?;
+            let tree = match decoder.copied() {
+                Ok(tree) => tree,
+                Err(error) => {
+                    *decoder = before;
+                    return Err(error.into());
+                }
+            };
             let items = Items::of_tree(flatten::amf3(tree), decoder.position());
             read = self.read(items, names);
         }

@@ -681,3 +681,22 @@ fn a_sequence_that_is_longer_than_its_type_is_an_error() {
     let vector = vec![0x0d, 7, 0, 0, 0, 0, 1, 0, 0, 0, 2, 0, 0, 0, 3];
     refused::<[i32; 2]>(&[vector.clone(), [vec![0x11], vector].concat()]);
 }
+
+#[test]
+fn a_decoder_stands_where_it_stood_when_a_value_that_contains_itself_is_refused() {
+    let mapping = Mapping::new();
+    // A dynamic object whose only member is the object; then a text.
+    let in_amf0 = b"\x03\x00\x01a\x07\x00\x00\x00\x00\x09\x02\x00\x02ok";
+    let mut decoder = amf0::Decoder::new(in_amf0, Limits::default());
+    assert!(mapping.read_amf0::<Any>(&mut decoder).is_err());
+    assert_eq!(decoder.position(), 0);
+    decoder.value_with_references().unwrap();
+    assert_eq!(mapping.read_amf0(&mut decoder), Ok("ok"));
+
+    let in_amf3 = b"\x0a\x0b\x01\x03a\x0a\x00\x01\x06\x05ok";
+    let mut decoder = amf3::Decoder::new(in_amf3, Limits::default());
+    assert!(mapping.read_amf3::<Any>(&mut decoder).is_err());
+    assert_eq!(decoder.position(), 0);
+    decoder.value_with_references().unwrap();
+    assert_eq!(mapping.read_amf3(&mut decoder), Ok("ok".to_owned()));
+}
