@@ -69,7 +69,11 @@ impl Gathering {
             bytes: 0,
             rows: 0,
             before: 0,
-            columns: schema.fields().iter().map(Gathered::new).collect(),
+            columns: schema
+                .fields()
+                .iter()
+                .map(|field| Gathered::new(field, limits.bytes))
+                .collect(),
             schema,
         }
     }
@@ -154,6 +158,8 @@ struct Gathered {
     nulls: Nulls,
     /// The dictionary of the last batch, if it had one.
     dictionary: Option<Converted>,
+    /// How many bytes a dictionary may take: its texts may be views of the same bytes.
+    most_of_dictionary: u64,
 }
 
 /// A dictionary as the column holds values. Most batches of a stream have that of the one before.
@@ -169,7 +175,7 @@ enum Held {
 }
 
 impl Gathered {
-    fn new(field: &Field) -> Gathered {
+    fn new(field: &Field, most_of_dictionary: u64) -> Gathered {
         let held = match field.kind() {
             Kind::Text => Held::Text(Slices::new()),
             Kind::Bytes => Held::Bytes(Slices::new()),
@@ -179,6 +185,7 @@ impl Gathered {
             held,
             nulls: Nulls::new(),
             dictionary: None,
+            most_of_dictionary,
         }
     }
 
@@ -216,7 +223,16 @@ impl Gathered {
         let dictionary = match self.dictionary.take().filter(is_known) {
             Some(known) => known,
             None => {
-                let mut values = Gathered::new(field);
+                let bytes = memory(field.kind(), array.as_ref());
+                if bytes > self.most_of_dictionary {
+                    return Err(DecodeError::Limit {
+                        form,
+                        what: "bytes of a dictionary",
+                        declared: bytes,
+                        limit: self.most_of_dictionary,
+                    });
+                }
+                let mut values = Gathered::new(field, self.most_of_dictionary);
                 values.append(form, field, array.as_ref(), 0)?;
                 Converted {
                     array: array.clone(),

@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use proptest::prelude::*;
+use tamtam_rows::arrow::arrow_array::builder::StringViewBuilder;
 use tamtam_rows::arrow::arrow_array::types::{Float16Type, Int8Type, Int32Type, UInt16Type};
 use tamtam_rows::arrow::arrow_array::{
     Array, ArrayRef, BinaryViewArray, BooleanArray, Date64Array, Decimal32Array, Decimal64Array,
@@ -309,6 +310,31 @@ fn a_date_in_a_dictionary_is_refused_only_where_a_row_has_it() {
     let error = Rows::from_record_batch(&batch, &Limits::default()).unwrap_err();
     assert!(
         matches!(error, DecodeError::Value { row: 3, .. }),
+        "{error}"
+    );
+}
+
+#[test]
+fn a_dictionary_that_would_take_more_than_the_limit_is_refused() {
+    // Many texts that are the same bytes.
+    let mut texts = StringViewBuilder::new();
+    let block = texts.append_block(vec![b'x'; 1 << 20].into());
+    (0..100).for_each(|_| texts.try_append_view(block, 0, 1 << 20).unwrap());
+    let keys = Int32Array::from(vec![0]);
+    let column = DictionaryArray::<Int32Type>::new(keys, Arc::new(texts.finish()));
+    let limits = Limits {
+        bytes: 2 << 20,
+        ..Limits::default()
+    };
+    let error = Rows::from_record_batch(&batch(column), &limits).unwrap_err();
+    assert!(
+        matches!(
+            error,
+            DecodeError::Limit {
+                what: "bytes of a dictionary",
+                ..
+            }
+        ),
         "{error}"
     );
 }
