@@ -40,6 +40,10 @@ pub(crate) struct Party {
     died_at: AtomicU32,
 }
 
+/// So often a look at a dead place, or the leaving of one, begins again because another process has written there meanwhile. In order that happens once or twice: one that
+/// writes there all the time has no stay.
+const MOST_LOOKS: u32 = 64;
+
 /// For so long threads of a process that has ended may still be found asleep.
 const WARY_SECONDS: u32 = 3;
 
@@ -92,7 +96,7 @@ impl Party {
 
     #[cold]
     fn look_at_dead(&self, mut life: u64) -> Option<(u32, u32)> {
-        loop {
+        for _ in 0..MOST_LOOKS {
             let (kernel, count) = halves(life);
             if kernel & IS_DEAD == 0 {
                 return (kernel != 0).then_some((kernel, count));
@@ -103,6 +107,7 @@ impl Party {
                 Err(now) => life = now,
             }
         }
+        None
     }
 
     /// Whether a process has died here some seconds ago.
@@ -127,16 +132,19 @@ impl Party {
     /// A process gives the place up, by the kernel's mark: if it ends in the middle of it, its place is as that of any dead one.
     fn leave(&self, stay: Stay) {
         let mut life = self.life.load(Ordering::SeqCst);
-        // Unless another process has written something else there.
-        while halves(life).1 == stay.count && halves(life).0 != 0 {
+        for _ in 0..MOST_LOOKS {
             let (kernel, count) = halves(life);
+            if kernel == 0 || count != stay.count {
+                // Another process has written something else there.
+                return;
+            }
             let left = joined(kernel | IS_DEAD, count);
             // SYNC party-life
             let marked = self
                 .life
                 .compare_exchange(life, left, Ordering::SeqCst, Ordering::SeqCst);
             life = match marked.map_or_else(Err, |_| self.bury(left)) {
-                Ok(()) => break,
+                Ok(()) => return,
                 Err(now) => now,
             };
         }

@@ -12,6 +12,8 @@ use tamtam_ipc::{
 };
 
 use crate::other::{Numbers, Other, half};
+#[cfg(target_arch = "x86_64")]
+use crate::traced::{Fate, Traced, traced};
 
 const SOON: Duration = Duration::from_millis(2);
 /// What a call with a timeout may take on a machine that is busy.
@@ -408,4 +410,66 @@ fn nonsense_in_an_encoded_channel() {
         };
         (memory, [Box::new(sends), Box::new(receives)])
     });
+}
+
+/// Where the life of a process lies in memory that it has: before its number.
+#[cfg(target_arch = "x86_64")]
+fn life_of(process: u32, memory: &File) -> u64 {
+    let mut page = [0; 4096];
+    memory.read_exact_at(&mut page, 0).unwrap();
+    let numbers = page.chunks_exact(4);
+    let place = numbers.map(|it| u32::from_le_bytes(it.try_into().unwrap()));
+    let mut own = place.enumerate().filter(|(_, number)| *number == process);
+    4 * own.next().expect("it is there").0 as u64 - 8
+}
+
+/// Each look finds a place whose process has died since the last one.
+#[cfg(target_arch = "x86_64")]
+#[test]
+fn a_life_that_changes_all_the_time_ends_each_call() {
+    const PATH: &str = "hostile::a_life_that_changes_all_the_time_ends_each_call";
+    if let Some(memory) = half("does it") {
+        let mutex = Mutex::<u8>::attach(memory).unwrap();
+        return traced(|| {
+            let _ = mutex.try_lock().map(drop);
+            let _ = mutex.lock_timeout(SOON).map(drop);
+        });
+    }
+    let mutex = Mutex::create(0_u8).unwrap();
+    let _guard = mutex.lock().unwrap();
+    let mut led = Traced::start(PATH, "does it", mutex.memory());
+    let mut count = 0_u64;
+    let mut life = 0;
+    led.lead_against(|memory| {
+        if count == 0 {
+            life = life_of(std::process::id(), memory);
+        }
+        count += 1;
+        let dead = count << 32 | 0x4000_0001;
+        memory.write_all_at(&dead.to_le_bytes(), life).unwrap();
+    });
+    led.halt(Fate::Stopped).go_on();
+}
+
+/// Each look of the process at its own life finds another thread there that keeps it.
+#[cfg(target_arch = "x86_64")]
+#[test]
+fn a_life_that_changes_all_the_time_lets_its_process_leave() {
+    const PATH: &str = "hostile::a_life_that_changes_all_the_time_lets_its_process_leave";
+    if let Some(memory) = half("does it") {
+        let mutex = Mutex::<u8>::attach(memory).unwrap();
+        return traced(|| drop(mutex));
+    }
+    let mutex = Mutex::create(0_u8).unwrap();
+    let mut led = Traced::start(PATH, "does it", mutex.memory());
+    let other = led.id();
+    let (mut keeper, mut life) = (0_u32, 0);
+    led.lead_against(|memory| {
+        if keeper == 0 {
+            life = life_of(other, memory);
+        }
+        keeper = keeper % 1000 + 1;
+        memory.write_all_at(&keeper.to_le_bytes(), life).unwrap();
+    });
+    led.halt(Fate::Stopped).go_on();
 }

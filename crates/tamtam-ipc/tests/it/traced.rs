@@ -69,6 +69,40 @@ impl Traced {
         }
     }
 
+    /// The number of the process.
+    pub(crate) fn id(&self) -> u32 {
+        self.other.id()
+    }
+
+    /// Has it execute one more instruction.
+    fn step(&mut self) {
+        ptrace::step(self.thread, None).expect("it is led");
+        match wait_for(Some(self.thread)) {
+            WaitStatus::Stopped(_, Signal::SIGTRAP) => {}
+            WaitStatus::Stopped(_, MARK) => self.is_over = true,
+            status => panic!("it has ended in the middle: {status:?}"),
+        }
+    }
+
+    /// Leads it to the end of its operation, while a process that is hostile writes into the memory before each instruction.
+    pub(crate) fn lead_against(&mut self, mut hostile: impl FnMut(&File)) {
+        for _ in 0..MOST_INSTRUCTIONS {
+            hostile(&self.memory);
+            self.step();
+            if self.is_over {
+                return;
+            }
+        }
+        self.hangs();
+    }
+
+    fn hangs(&mut self) -> ! {
+        self.other.kill();
+        // Its end is told to this thread first.
+        wait_for(Some(self.thread));
+        panic!("the operation has no end");
+    }
+
     fn look(&self) -> Vec<u8> {
         let len = self.memory.metadata().expect("it is there").len();
         let mut bytes = vec![0; len as usize];
@@ -84,14 +118,9 @@ impl Traced {
             if left == 0 {
                 return;
             }
-            ptrace::step(self.thread, None).expect("it is led");
-            match wait_for(Some(self.thread)) {
-                WaitStatus::Stopped(_, Signal::SIGTRAP) => {}
-                WaitStatus::Stopped(_, MARK) => {
-                    self.is_over = true;
-                    return;
-                }
-                status => panic!("it has ended in the middle: {status:?}"),
+            self.step();
+            if self.is_over {
+                return;
             }
             let now = self.look();
             if now != self.seen {
@@ -99,7 +128,7 @@ impl Traced {
                 self.seen = now;
             }
         }
-        panic!("the operation has no end");
+        self.hangs();
     }
 
     /// Whether the whole operation is done.
