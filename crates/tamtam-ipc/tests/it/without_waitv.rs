@@ -14,6 +14,7 @@ const TESTS: &[&str] = &[
     "condition::",
     "conformance::",
     "event::",
+    "hostile::",
     "listening::",
     "property::",
     "slot::",

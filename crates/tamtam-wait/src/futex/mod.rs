@@ -235,12 +235,13 @@ impl Futex {
 fn in_slices(words: &[(&Futex, u32, Scope)], deadline: Option<Instant>) -> Result<(), TimedOut> {
     let is_changed =
         |&(word, expected, _): &(&Futex, u32, Scope)| word.load(Ordering::SeqCst) != expected;
-    if words.iter().any(is_changed) {
-        return Ok(());
-    }
     let now = Instant::now();
+    // Before the words: one that another process changes all the time would keep the thread beyond its deadline.
     if deadline.is_some_and(|deadline| deadline <= now) {
         return Err(TimedOut);
+    }
+    if words.iter().any(is_changed) {
+        return Ok(());
     }
     let slice = now.checked_add(Futex::LATEST_LOOK);
     let until = match (slice, deadline) {
@@ -392,6 +393,21 @@ mod tests {
         any_conforms(Futex::wait_any);
         any_conforms(system::wait_any);
         any_conforms(in_slices);
+    }
+
+    /// Another process may change a word before each look.
+    #[test]
+    fn a_deadline_that_has_passed_is_told_before_a_word_that_has_changed() {
+        let words = [Futex::new(1), Futex::new(2)];
+        let asked = [
+            (&words[0], 1, Scope::Private),
+            (&words[1], 7, Scope::Shared),
+        ];
+        let wait_any: [WaitAnyFunction; 3] = [Futex::wait_any, system::wait_any, in_slices];
+        for wait_any in wait_any {
+            assert_eq!(wait_any(&asked, None), Ok(()));
+            assert_eq!(wait_any(&asked, Some(Instant::now())), Err(TimedOut));
+        }
     }
 
     #[test]
