@@ -7,7 +7,8 @@
 //! process.)
 //!
 //! Another process can write anything into the word. So it can keep away wake-ups that it was to give, and it can wake a thread that then looks and
-//! sleeps on. No thread relies on the word for more.
+//! sleeps on. It can also lead those who sleep there to a word of its own (`FUTEX_REQUEUE`), where no wake-up reaches them. No thread relies on the word for more,
+//! and none sleeps longer than [`LONGEST_SLEEP`] without another look.
 
 use std::cell::Cell;
 use std::time::{Duration, Instant};
@@ -31,6 +32,10 @@ fn waking_after(word: u32) -> u32 {
 /// So many words beside the bell's own may end a sleep.
 pub(crate) const MOST_OTHERS: usize = 64;
 
+/// No sleep at words in shared memory is longer: then the thread looks once more. For wake-ups that do not reach it, be it that another process has led it to another
+/// word, or that the only sleeper whom the kernel has told of a death has died itself.
+pub(crate) const LONGEST_SLEEP: Duration = Duration::from_secs(1);
+
 /// No sleep is longer for some seconds after a process has ended. At the end of a process the kernel wakes one sleeper, and that may be a thread of one that
 /// has ended just before, and has not left the word yet: it tells no other thread.
 pub(crate) const LONGEST_WARY_SLEEP: Duration = Duration::from_millis(10);
@@ -46,10 +51,24 @@ pub(crate) fn be_wary() {
     IS_WARY.set(true);
 }
 
-/// Whether [`be_wary`] was called on this thread since this was asked last.
+/// How long the sleep that this thread is about to begin lasts at most: short if [`be_wary`] was called since this was asked last.
 #[cfg(not(tamtam_loom))]
-pub(crate) fn is_wary() -> bool {
-    IS_WARY.take()
+pub(crate) fn longest_sleep() -> Duration {
+    if IS_WARY.take() {
+        LONGEST_WARY_SLEEP
+    } else {
+        LONGEST_SLEEP
+    }
+}
+
+/// When a sleep ends at the latest that begins now, if that is before the deadline. None does in the models, to which a sleep with an end is one that ends at once: it would hide
+/// a wake-up that is missed.
+fn latest(deadline: Option<Instant>) -> Option<Instant> {
+    #[cfg(tamtam_loom)]
+    let latest: Option<Instant> = None;
+    #[cfg(not(tamtam_loom))]
+    let latest = Some(Instant::now() + longest_sleep());
+    latest.filter(|latest| deadline.is_none_or(|deadline| *latest < deadline))
 }
 
 /// Where threads sleep that wait for one thing.
@@ -219,34 +238,36 @@ impl Bell {
                     break;
                 }
             }
-            announce();
-            let asleep = self.expect();
-            // After the exchange: a process that joins later rings, and one that has joined before is among these words.
-            IS_WARY.set(false);
-            let mut words = [(&self.word, asleep, Scope::Shared); MOST_OTHERS + 1];
-            let mut count = 1;
-            for (place, word) in words[1..].iter_mut().zip(others()) {
-                *place = word;
-                count += 1;
-            }
-            if is_there() {
-                // Where others sleep here, too, this leaves them to the next who rings: so it stays.
-                return Ok(());
-            }
-            patience.sleeps();
-            let latest = IS_WARY
-                .get()
-                .then(|| Instant::now() + LONGEST_WARY_SLEEP)
-                .filter(|latest| deadline.is_none_or(|deadline| *latest < deadline));
-            let slept = Futex::wait_any(&words[..count], latest.or(deadline));
-            // At the end of a process the kernel wakes one sleeper. That one looks at all lives, which wakes the others, whatever it finds for itself.
-            others().for_each(drop);
-            if is_there() {
-                patience.woken();
-                return Ok(());
-            }
-            if latest.is_none() {
-                slept?;
+            loop {
+                announce();
+                let asleep = self.expect();
+                // After the exchange: a process that joins later rings, and one that has joined before is among these words.
+                IS_WARY.set(false);
+                let mut words = [(&self.word, asleep, Scope::Shared); MOST_OTHERS + 1];
+                let mut count = 1;
+                for (place, word) in words[1..].iter_mut().zip(others()) {
+                    *place = word;
+                    count += 1;
+                }
+                if is_there() {
+                    // Where others sleep here, too, this leaves them to the next who rings: so it stays.
+                    return Ok(());
+                }
+                patience.sleeps();
+                let latest = latest(deadline);
+                let slept = Futex::wait_any(&words[..count], latest.or(deadline));
+                // At the end of a process the kernel wakes one sleeper. That one looks at all lives, which wakes the others, whatever it finds for itself.
+                others().for_each(drop);
+                if is_there() {
+                    patience.woken();
+                    return Ok(());
+                }
+                match slept {
+                    Ok(()) => break,
+                    Err(timed_out) if latest.is_none() => return Err(timed_out),
+                    // Nothing has woken it, so nothing is to come soon: it sleeps on.
+                    Err(_) => {}
+                }
             }
         }
     }

@@ -128,7 +128,8 @@ impl WakeThread {
             // What comes after this look ends the sleep.
             let told = self.told.load(Ordering::SeqCst);
             let sleeps = self.lock().sleeps.clone();
-            bell::is_wary();
+            // Whatever it was told of before.
+            bell::longest_sleep();
             let mut words = vec![(&self.told, told, Scope::Private)];
             let mut fits = 0;
             for sleep in &sleeps {
@@ -151,13 +152,12 @@ impl WakeThread {
             if fits < sleeps.len() && self.pass_on(place, &sleeps[fits..]) {
                 continue;
             }
-            let longest = if bell::is_wary() {
-                Some(bell::LONGEST_WARY_SLEEP)
-            } else {
+            let mut longest = bell::longest_sleep();
+            if fits < sleeps.len() {
                 // Those that no thread could be started for are not among the words.
-                (fits < sleeps.len()).then_some(Futex::LATEST_LOOK)
-            };
-            let latest = longest.map(|longest| Instant::now() + longest);
+                longest = longest.min(Futex::LATEST_LOOK);
+            }
+            let latest = Some(Instant::now() + longest).filter(|_| !sleeps.is_empty());
             // Woken for whatever reason, it looks at all.
             let _ = Futex::wait_any(&words, latest);
         }
@@ -315,7 +315,8 @@ pub(crate) fn sleep_at<'a>(
     }
     let asleep = bell.expect();
     words.push(bell.word(), asleep);
-    bell::is_wary();
+    // Whatever it was told of before.
+    bell::longest_sleep();
     // After the exchange: a process that joins later rings, and one that has joined before is among these words.
     for (word, lives, _) in party::lives(segment.parties(), segment.member().stay()) {
         if words.room() == 0 {
@@ -324,9 +325,7 @@ pub(crate) fn sleep_at<'a>(
         }
         words.push(word, lives);
     }
-    if bell::is_wary() {
-        words.limit(bell::LONGEST_WARY_SLEEP);
-    }
+    words.limit(bell::longest_sleep());
     true
 }
 

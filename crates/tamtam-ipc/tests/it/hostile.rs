@@ -11,6 +11,8 @@ use tamtam_ipc::{
     Sender, SharedBytes, Slot, attach, bytes_channel, carrier, channel,
 };
 
+#[cfg(target_arch = "x86_64")]
+use crate::other::life_of;
 use crate::other::{Numbers, Other, half};
 #[cfg(target_arch = "x86_64")]
 use crate::traced::{Fate, Traced, traced};
@@ -410,17 +412,6 @@ fn nonsense_in_an_encoded_channel() {
         };
         (memory, [Box::new(sends), Box::new(receives)])
     });
-}
-
-/// Where the life of a process lies in memory that it has: before its number.
-#[cfg(target_arch = "x86_64")]
-fn life_of(process: u32, memory: &File) -> u64 {
-    let mut page = [0; 4096];
-    memory.read_exact_at(&mut page, 0).unwrap();
-    let numbers = page.chunks_exact(4);
-    let place = numbers.map(|it| u32::from_le_bytes(it.try_into().unwrap()));
-    let mut own = place.enumerate().filter(|(_, number)| *number == process);
-    4 * own.next().expect("it is there").0 as u64 - 8
 }
 
 /// Each look finds a place whose process has died since the last one.

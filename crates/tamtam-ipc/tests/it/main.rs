@@ -37,4 +37,5 @@ mod tasks;
 mod together;
 #[cfg(target_arch = "x86_64")]
 mod traced;
+mod unwoken;
 mod without_waitv;

@@ -1,6 +1,7 @@
 //! The other process: the same test program, which runs the other half of a test with the memory as its standard input.
 
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
+use std::os::unix::fs::FileExt;
 use std::process::{Command, Stdio};
 use std::sync::mpsc;
 use std::thread::{Scope, ScopedJoinHandle};
@@ -121,6 +122,16 @@ impl Other {
 /// The memory, for one that writes there what it likes.
 pub(crate) fn memory_of(memory: BorrowedFd<'_>) -> std::fs::File {
     std::fs::File::from(memory.try_clone_to_owned().expect("a descriptor"))
+}
+
+/// Where the life of a process lies in memory that it has: before its number.
+pub(crate) fn life_of(process: u32, memory: &std::fs::File) -> u64 {
+    let mut page = [0; 4096];
+    memory.read_exact_at(&mut page, 0).expect("a page");
+    let numbers = page.chunks_exact(4);
+    let numbers = numbers.map(|it| u32::from_le_bytes(it.try_into().expect("four bytes")));
+    let mut own = numbers.enumerate().filter(|(_, number)| *number == process);
+    4 * own.next().expect("it is there").0 as u64 - 8
 }
 
 /// A thread of the test that waits for the other process.

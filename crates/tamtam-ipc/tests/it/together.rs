@@ -255,7 +255,7 @@ pub(crate) fn wake_threads() -> Vec<PathBuf> {
     threads_called(WAKE_THREAD)
 }
 
-const WAKE_THREAD: &str = "tamtam-ipc-wake";
+pub(crate) const WAKE_THREAD: &str = "tamtam-ipc-wake";
 
 /// Waits until there is one thread of this name, and it has not run for a while.
 pub(crate) fn until_it_sleeps(name: &str) {

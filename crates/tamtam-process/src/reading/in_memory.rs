@@ -300,7 +300,8 @@ impl InMemory {
     }
 
     /// The process says no more: wakes those at the seats until none is left there. A process that is not to be trusted can write into the word on which a
-    /// thread is about to sleep what that remembers of it, in the very moment in which it was changed to wake the thread.
+    /// thread is about to sleep what that remembers of it, in the very moment in which it was changed to wake the thread. One that it has led away to another word
+    /// looks within a second by itself.
     fn tell_until_none_waits(&self) {
         while self.waiting.load(Ordering::SeqCst) > 0 {
             self.seats.waker().wake();
