@@ -50,6 +50,7 @@ const QUOTACTL_FD: c_long = 443;
 const MEMFD_SECRET: c_long = 447;
 const PROCESS_MRELEASE: c_long = 448;
 const FCHMODAT2: c_long = 452;
+pub(super) const FUTEX_REQUEUE_CALL: c_long = 456;
 const STATMOUNT: c_long = 457;
 const LISTMOUNT: c_long = 458;
 const LSM_SET_SELF_ATTR: c_long = 460;
@@ -322,6 +323,17 @@ pub(super) const FCNTL_REFUSED: &[i32] = &[F_SETOWN, F_SETOWN_EX, F_SETSIG, F_SE
 /// Not in `libc`, the same on every processor here.
 const F_SETSIG: i32 = 10;
 const F_SETOWN_EX: i32 = 15;
+
+/// Operations of `futex` that lead threads of other processes which share the word to another one, or keep those behind the caller in the kernel's list from being woken.
+/// Refused where they are not said to be for the own process.
+pub(super) const FUTEX_REFUSED: &[i32] = &[
+    FUTEX_REQUEUE,
+    FUTEX_CMP_REQUEUE,
+    FUTEX_LOCK_PI,
+    FUTEX_WAIT_REQUEUE_PI,
+    FUTEX_CMP_REQUEUE_PI,
+    FUTEX_LOCK_PI2,
+];
 
 /// What a thread may not be cloned with, beside what makes it no thread.
 pub(super) const CLONE_REFUSED: &[i32] = &[

@@ -88,7 +88,10 @@ pub(super) fn programs(limits: &Limits) -> Result<Vec<BpfProgram>, BackendError>
     let mut absent = Refused::default();
     forbidden.all(calls::MACHINE);
     absent.all(calls::UNSEEN);
+    // Its flags lie in memory.
+    absent.all(&[calls::FUTEX_REQUEUE_CALL]);
     refuse_all_but(&mut forbidden, libc::SYS_ioctl, 1, calls::IOCTL_ALLOWED)?;
+    refuse_leading_sleepers_away(&mut forbidden)?;
     if limits.no_files {
         forbidden.all(calls::FILES);
         if limits.read.is_empty() && limits.read_write.is_empty() {
@@ -126,6 +129,17 @@ fn refuse_all_but(
         )
     });
     refused.when(call, others.collect::<Result<_, _>>()?)
+}
+
+/// Other processes have threads that sleep at words in the memory which they share with this one.
+fn refuse_leading_sleepers_away(refused: &mut Refused) -> Result<(), BackendError> {
+    // Which clock it takes is no part of the operation. Whether the word is the own process' alone is one.
+    let operation = u64::from(!libc::FUTEX_CLOCK_REALTIME.cast_unsigned());
+    for asked in calls::FUTEX_REFUSED {
+        let asked = number(1, SeccompCmpOp::MaskedEq(operation), *asked)?;
+        refused.when(libc::SYS_futex, vec![asked])?;
+    }
+    Ok(())
 }
 
 fn refuse_network(refused: &mut Refused) -> Result<(), BackendError> {

@@ -326,6 +326,21 @@ fn memory_is_shared_by_a_number() {
     });
 }
 
+/// Threads of the parent that sleep at a word in memory that it shares with the worker.
+#[test]
+fn sleepers_of_the_parent_are_led_away() {
+    past_landlock(
+        "sleepers_of_the_parent_are_led_away",
+        Needs::Nothing,
+        |_| {
+            let words = [0_u32; 2];
+            let [from, to] = [at(&words[0]), at(&words[1])];
+            let operation = libc::FUTEX_REQUEUE as usize;
+            call(libc::SYS_futex, [from, operation, 0, 1, to, 0]).map(drop)
+        },
+    );
+}
+
 #[test]
 fn it_outlives_its_parent() {
     past_landlock("it_outlives_its_parent", Needs::Nothing, |_| {

@@ -137,6 +137,7 @@ fn each_call_of_the_lists_is_refused() {
     for (list, errno) in [
         (calls::UNSEEN, ENOSYS),
         (&[calls::CLONE3], ENOSYS),
+        (&[calls::FUTEX_REQUEUE_CALL], ENOSYS),
         (calls::MACHINE, EPERM),
         (calls::FILES, EPERM),
         (calls::PATHS, EACCES),
@@ -257,6 +258,34 @@ fn operations_are_allowed_by_name() {
     }
     assert_eq!(fcntl(F_SETFL), None);
     assert_eq!(fcntl(F_DUPFD_CLOEXEC), None);
+}
+
+#[test]
+fn sleepers_of_other_processes_stay_where_they_sleep() {
+    for limits in [
+        untrusted(),
+        Limits::new().no_files(),
+        Limits::new().no_network(),
+        Limits::new().no_processes(),
+    ] {
+        let futex = |operation: i32| {
+            let operation = u64::from(operation.cast_unsigned());
+            refused(&limits, SYS_futex, with([0x7000_0000, operation, 1]))
+        };
+        for operation in calls::FUTEX_REFUSED {
+            assert_eq!(futex(*operation), Some(EPERM), "{operation}");
+            assert_eq!(futex(operation | FUTEX_CLOCK_REALTIME), Some(EPERM));
+            assert_eq!(futex(operation | FUTEX_PRIVATE_FLAG), None, "{operation}");
+        }
+        for operation in [
+            FUTEX_WAIT,
+            FUTEX_WAKE,
+            FUTEX_WAIT_BITSET | FUTEX_CLOCK_REALTIME,
+            FUTEX_WAKE_BITSET,
+        ] {
+            assert_eq!(futex(operation), None, "{operation}");
+        }
+    }
 }
 
 #[test]
