@@ -96,6 +96,8 @@ impl Gathering {
         if self.rows > self.limits.rows {
             return Err(self.limit("rows", self.rows, self.limits.rows));
         }
+        // Dictionaries that are kept are beside the table, and as large as the limit together: many columns may have the same one.
+        let mut kept = 0_u64;
         for (index, array) in batch.columns().iter().enumerate() {
             let field = &self.schema.fields()[index];
             let column = &mut self.columns[index];
@@ -104,7 +106,14 @@ impl Gathering {
             if self.bytes > self.limits.bytes {
                 return Err(self.limit("bytes", self.bytes, self.limits.bytes));
             }
-            self.columns[index].append(self.form, field, array.as_ref(), self.before)?;
+            let column = &mut self.columns[index];
+            column.append(self.form, field, array.as_ref(), self.before)?;
+            let dictionary = column.dictionary.as_ref().map_or(0, |it| it.bytes);
+            if kept.saturating_add(dictionary) > self.limits.bytes {
+                column.dictionary = None;
+            } else {
+                kept += dictionary;
+            }
         }
         Ok(())
     }
@@ -166,6 +175,8 @@ struct Gathered {
 struct Converted {
     array: ArrayRef,
     held: Held,
+    /// What it takes.
+    bytes: u64,
 }
 
 enum Held {
@@ -237,6 +248,7 @@ impl Gathered {
                 Converted {
                     array: array.clone(),
                     held: values.held,
+                    bytes,
                 }
             }
         };
@@ -539,5 +551,37 @@ mod tests {
         let found: Vec<_> = (0..rows.len()).map(|row| rows.value(row, 0)).collect();
         let expected = ["blue", "RED", "BLUE", "green"].map(crate::Value::Text);
         assert_eq!(found, expected);
+    }
+
+    #[test]
+    fn dictionaries_of_many_columns_are_kept_within_the_limit_together() {
+        const COLUMNS: usize = 10;
+
+        let text = "x".repeat(1000);
+        let texts: ArrayRef = Arc::new(StringArray::from(vec!["", &text]));
+        let column = || -> ArrayRef {
+            let keys = Int32Array::from(vec![0]);
+            Arc::new(DictionaryArray::<Int32Type>::new(keys, texts.clone()))
+        };
+        let field =
+            |index| ArrowField::new(format!("{index}"), column().data_type().clone(), false);
+        let schema = Arc::new(ArrowSchema::new(
+            (0..COLUMNS).map(field).collect::<Vec<_>>(),
+        ));
+        let columns = (0..COLUMNS).map(|_| column()).collect();
+        let batch = RecordBatch::try_new(schema.clone(), columns).unwrap();
+        let limits = Limits {
+            bytes: 2500,
+            ..Limits::default()
+        };
+        let mut gathering = Gathering::new("arrow", &schema, &limits).unwrap();
+        for _ in 0..2 {
+            gathering.append(&batch).unwrap();
+            let kept = gathering.columns.iter();
+            let kept = kept.filter(|column| column.dictionary.is_some()).count();
+            assert_eq!(kept, 2);
+        }
+        let rows = gathering.finish().unwrap();
+        assert_eq!(rows.value(1, COLUMNS - 1), crate::Value::Text(""));
     }
 }
