@@ -64,6 +64,15 @@ test("a question that went before a long call is not said to be unsent when the 
     await call;
 });
 
+test("a call behind more than is kept for the server is told so", async () => {
+    const opening = connect("ws://server/link/x", { webSocket: SlowSocket as unknown as new () => WebSocket, mostUnread: 1000 });
+    const hello = bytesOf({ kind: "hello", most: 1 << 20, encoding: 1, program: "", root: { type: "", window: 0 } });
+    SlowSocket.last.onmessage?.({ data: hello.slice().buffer });
+    const link = await opening;
+    link.root.tell({ text: "x".repeat(2000) });
+    await assert.rejects(link.call("Sums.add", [1, 2]), (error) => error instanceof LinkError && error.code === "ended" && /does not read/.test(error.message));
+});
+
 test("an answer that another link does not carry keeps up nothing that comes behind it", async () => {
     const reported: unknown[] = [];
     const globals = globalThis as { reportError?: ((error: unknown) => void) | undefined };

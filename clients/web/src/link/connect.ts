@@ -85,12 +85,13 @@ export function connect<Root>(url: string | URL, options: ConnectOptions = {}): 
         const stop = after(timeout, () => core.finish({ how: "lost", text: `it was not there within ${timeout} ms` }));
         const calls = new Calls({
             sendText: (text) => {
+                // What was said before goes before: so what waits in the end is the last of all.
+                core.flush();
+                if (core.end !== undefined) throw new LinkError("ended", `the link has ended before: ${wordsOf(core.end)}`);
                 const { length } = encoder.encode(text);
                 const unsent = socket.bufferedAmount + length;
                 const most = options.mostUnread ?? MOST_UNREAD;
                 if (unsent > most) throw new LinkError("full", `the server does not read: ${unsent} bytes would wait for it, and ${most} are the most`);
-                // In the order in which it was said: what waits then is the last of all that went.
-                core.flush();
                 socket.send(text);
                 core.sentBeside(length);
             },
