@@ -44,12 +44,13 @@ impl Untrusted {
         }
     }
 
-    /// What is sent of a probe, which may come back: nothing of who waits.
+    /// What is sent of a probe, which may come back: nothing of who waits, but the number by which one is told from the one before.
     pub(crate) fn send_probe(&self, probe: Probe) -> Probe {
-        let unnamed = Probe {
-            path: vec![String::new(); probe.path.len()],
-            ..probe
-        };
+        let mut path = vec![String::new(); probe.path.len()];
+        if let Some(first) = path.first_mut() {
+            *first = number_of(&probe);
+        }
+        let unnamed = Probe { path, ..probe };
         let mut probes = self.probes.lock();
         // The wait has sent an earlier one.
         probes.retain(|sent| !is_of_the_same_wait(sent, &probe));
@@ -66,7 +67,10 @@ impl Untrusted {
         let mut probes = self.probes.lock();
         let place = probes
             .iter()
-            .position(|sent| is_of_the_same_wait(sent, &probe))?;
+            // An earlier one that comes late would be taken for one that was sent after it had come back.
+            .position(|sent| {
+                is_of_the_same_wait(sent, &probe) && number_of(sent) == number_of(&probe)
+            })?;
         let Probe { mut path, .. } = probes.remove(place)?;
         drop(probes);
         let added = probe.path.into_iter().skip(path.len());
@@ -93,6 +97,13 @@ impl Untrusted {
     pub(crate) fn unhandled(&self) -> usize {
         self.unhandled.load(Ordering::SeqCst)
     }
+}
+
+/// What stands before the first name: the number of the probe among those of its wait.
+fn number_of(probe: &Probe) -> String {
+    let first = probe.path.first().map_or("", String::as_str);
+    let number = first.split_once('#').map(|(number, _)| number);
+    number.map_or_else(String::new, |number| format!("{number}#"))
 }
 
 fn is_of_the_same_wait(one: &Probe, other: &Probe) -> bool {
@@ -177,6 +188,18 @@ mod tests {
             side.take_probe(probe(2, &[])),
             Some(probe(2, &["one", "two"]))
         );
+    }
+
+    /// It was taken for the one that had been sent since.
+    #[test]
+    fn a_probe_that_comes_back_behind_the_next_one_says_nothing() {
+        let side = untrusted();
+        let first = side.send_probe(probe(1, &["1#the secret", "7#of the house"]));
+        assert_eq!(first, probe(1, &["1#", ""]));
+        let second = side.send_probe(probe(1, &["2#the secret", "7#of the house"]));
+        assert_eq!(side.take_probe(first), None);
+        let full = probe(1, &["2#the secret", "7#of the house"]);
+        assert_eq!(side.take_probe(second), Some(full));
     }
 
     #[test]

@@ -21,7 +21,7 @@ use crate::id::{ActorId, ActorTable, Called, name_of};
 pub(crate) const FIRST_PROBE: Duration = Duration::from_millis(200);
 /// And so long after a probe the next one at most.
 pub(crate) const LONGEST_PAUSE: Duration = Duration::from_secs(10);
-/// So many ways by which its probes have come back are known of a wait. Of more the oldest are forgotten, and found again.
+/// So many ways by which its probes have come back are known of a wait. Of more those are left out that come later by the same probe.
 const MOST_WAYS: usize = 16;
 
 /// A probe on its way.
@@ -132,6 +132,11 @@ impl Search {
             return number.is_some_and(|number| number > *sent);
         }
         if self.ways.len() == MOST_WAYS {
+            // Each would drive out one that the next probe comes by as well, and none would ever be known.
+            let is_of_this_round = |(_, sent): &(_, u64)| *sent == self.sent;
+            if self.ways.front().is_some_and(is_of_this_round) {
+                return false;
+            }
             self.ways.pop_front();
         }
         self.ways.push_back((way.to_vec(), self.sent));
@@ -346,15 +351,26 @@ mod tests {
                 .ways
                 .len()
         };
-        for number in 0..2 * MOST_WAYS {
-            comes_back(&waiting, 0, &[&format!("{number}#a")]);
-        }
+        let all_come_back = |probe| {
+            for number in 0..2 * MOST_WAYS {
+                comes_back(&waiting, probe, &[&format!("{number}#a")]);
+            }
+        };
+        sent(&waiting, 1);
+        all_come_back(1);
+        assert_eq!(ways(), MOST_WAYS);
+        assert!(waiting.found().is_none());
+        // In the same order, so that each of them is known when it comes again.
+        sent(&waiting, 2);
+        all_come_back(2);
+        assert!(waiting.found().is_some());
         assert_eq!(ways(), MOST_WAYS);
         assert_eq!(parted("#12"), (None, "#12"));
         assert_eq!(parted("12"), (None, "12"));
         assert_eq!(parted("a#12"), (None, "a#12"));
         assert_eq!(parted("12#a#b"), (Some(12), "a#b"));
-        for number in 1..3 {
+        for number in 3..5 {
+            sent(&waiting, number);
             comes_back(&waiting, number, &["of an older version"]);
         }
         let found = waiting.found().unwrap();
