@@ -7,8 +7,11 @@ use crate::exchange::on_thread;
 /// So many pieces of it are done at once for all clients of this process, those that have left included.
 const MOST_PIECES: usize = 64;
 
-/// That of this process.
+/// Whole answers of this process.
 pub(crate) static HEAVY_WORK: HeavyWork = HeavyWork::new(MOST_PIECES);
+
+/// Pieces that are short each: bodies, which have a limit, and parts of a long answer. They do not wait behind whole answers.
+pub(crate) static SHORT_WORK: HeavyWork = HeavyWork::new(MOST_PIECES);
 
 /// Work on threads of the runtime, beside those that serve sockets.
 ///

@@ -29,7 +29,7 @@ use crate::content_type::{ContentType, VARYING};
 use crate::exchange::{self, Sent, Source, Step};
 use crate::gateway::{Shared, admitted};
 use crate::head::{Head, Listed, text};
-use crate::heavy_work::HEAVY_WORK;
+use crate::heavy_work::{HEAVY_WORK, SHORT_WORK};
 use crate::link_meter::LinkMeter;
 use crate::patient::{Leniency, LongerWaits, in_time};
 use crate::protocol::rest;
@@ -531,7 +531,7 @@ pub(crate) async fn decompressed(
             return Err((StatusCode::UNSUPPORTED_MEDIA_TYPE, reason.into()));
         }
     };
-    let unpacked = HEAVY_WORK.done(move || decompress(kind, &body, most));
+    let unpacked = SHORT_WORK.done(move || decompress(kind, &body, most));
     match unpacked.await {
         Some(Ok(body)) => Ok(body.into()),
         Some(Err(CompressionError::Limit { .. })) => {

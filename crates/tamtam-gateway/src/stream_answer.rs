@@ -14,7 +14,7 @@ use tokio::time::{Instant, timeout_at};
 use crate::exchange::{self, Sent};
 use crate::gateway::Shared;
 use crate::head::Head;
-use crate::heavy_work::HEAVY_WORK;
+use crate::heavy_work::SHORT_WORK;
 use crate::http::{accepted_compression, answer_of, made_ready, of_type, put};
 use crate::protocol::rest::{Form, PartWriter};
 use crate::row_stream::Parts;
@@ -135,7 +135,7 @@ fn begun(
 async fn on_another_thread<T: Send + 'static>(
     work: impl FnOnce() -> Result<T, Fault> + Send + 'static,
 ) -> Result<T, Fault> {
-    let worked = HEAVY_WORK.done(work).await;
+    let worked = SHORT_WORK.done(work).await;
     worked.unwrap_or_else(|| {
         let reason = "the answer could not be written";
         Err(Fault::of(FaultKind::Internal, reason))

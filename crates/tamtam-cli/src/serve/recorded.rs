@@ -21,7 +21,7 @@ pub(super) fn front(gateway: Gateway, arguments: &ServeArguments) -> Result<Gate
         } else {
             "--token: leave it out"
         };
-        bail!("--record and --replay ask nobody for a token, and cannot be used with {given}");
+        bail!("--record and --replay ask for no token, and cannot be used with {given}");
     }
     if let [url, path] = &arguments.record[..] {
         let recorder = Recorder::open(url, path)?.told(|loss| say(&loss.to_string()));
