@@ -146,7 +146,11 @@ impl Lock {
         self.thread.store(0, Ordering::Relaxed);
         let free = if is_abandoned { IS_ABANDONED } else { 0 };
         let mut word = self.word.load(Ordering::SeqCst);
-        while Claim::in_word(word) == Some(lives.own()) {
+        // In order no other process writes there meanwhile.
+        for _ in 0..MOST_LOOKS {
+            if Claim::in_word(word) != Some(lives.own()) {
+                break;
+            }
             // SYNC lock
             match self
                 .word

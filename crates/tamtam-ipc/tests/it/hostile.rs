@@ -464,3 +464,34 @@ fn a_life_that_changes_all_the_time_lets_its_process_leave() {
     });
     led.halt(Fate::Stopped).go_on();
 }
+
+/// Each look of the process at the lock that it gives back finds it its own still, and another mark beside that.
+#[cfg(target_arch = "x86_64")]
+#[test]
+fn a_lock_that_changes_all_the_time_is_let_go() {
+    const PATH: &str = "hostile::a_lock_that_changes_all_the_time_is_let_go";
+    /// The claim of the process that has come second.
+    const CLAIM: u32 = 1 << 29 | 1 << 23;
+    if let Some(memory) = half("does it") {
+        let mutex = Mutex::<u8>::attach(memory).unwrap();
+        let guard = mutex.lock().unwrap();
+        return traced(|| drop(guard));
+    }
+    let mutex = Mutex::create(0_u8).unwrap();
+    let mut led = Traced::start(PATH, "does it", mutex.memory());
+    let (mut marks, mut lock) = (0_u32, 0);
+    led.lead_against(|memory| {
+        if marks == 0 {
+            let len = memory.metadata().unwrap().len();
+            let mut bytes = vec![0; len as usize];
+            memory.read_exact_at(&mut bytes, 0).unwrap();
+            let mut words = bytes.chunks_exact(4);
+            let claimed = words.position(|word| word == CLAIM.to_le_bytes());
+            lock = 4 * claimed.expect("it has the lock") as u64;
+        }
+        marks = marks.wrapping_add(1);
+        let word = CLAIM | marks << 30;
+        memory.write_all_at(&word.to_le_bytes(), lock).unwrap();
+    });
+    led.halt(Fate::Stopped).go_on();
+}
