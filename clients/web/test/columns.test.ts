@@ -79,7 +79,7 @@ test("what is damaged or cut is an error", async () => {
 
 test("wide integers keep their sign, and numbers their point", () => {
     assert.equal(wideInteger(Uint8Array.of(0xff, 0xff, 0xff)), -1n);
-    assert.equal(wideInteger(Uint8Array.of(1, 0, 0x80)), -(2n ** 23n) + 1n);
+    assert.equal(wideInteger(Uint8Array.of(0x80, 0, 1)), -(2n ** 23n) + 1n);
     assert.equal(inText(-5n, { counts: "decimal", scale: 2 }), "-0.05");
     assert.equal(inText(Math.fround(0.1), { counts: "f32" }), 0.1);
 });
