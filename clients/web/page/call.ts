@@ -6,7 +6,7 @@ import type { Unread } from "./amf/input.js";
 import { Columns, type Library } from "./columns.js";
 import { parse, stringify } from "./json.js";
 import { messagePack } from "./message-pack.js";
-import { headers, type Method } from "./services.js";
+import { headers, reason, type Method } from "./services.js";
 import { xmlAnswer, xmlCall } from "./xml.js";
 
 export type Given = unknown[] | Record<string, unknown>;
@@ -184,7 +184,7 @@ export async function call(method: Method, way: Way, given: Given): Promise<Outc
             decodeTime = performance.now() - before;
         } catch (error) {
             // There are the bytes, and what they cost, nevertheless.
-            undecoded = error instanceof Error ? error.message : String(error);
+            undecoded = reason(error);
         }
     }
     return {

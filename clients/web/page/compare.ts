@@ -4,7 +4,7 @@ import { bars, type Kind } from "./bars.js";
 import { call, ways, type Given, type Outcome } from "./call.js";
 import { counted, element, framed, milliseconds } from "./dom.js";
 import { stringify } from "./json.js";
-import { headers, Refused, type Method } from "./services.js";
+import { headers, reason, Refused, type Method } from "./services.js";
 
 /** An answer in one form, as the server has weighed it. Times are in microseconds of CPU. */
 interface Weighed {
@@ -58,7 +58,7 @@ export async function compared(method: Method, given: Given, progress: (text: st
                 await call(method, way, given);
                 outcomes.set(way.form, await call(method, way, given));
             } catch (error) {
-                failed.push(`${way.name}: ${error instanceof Error ? error.message : String(error)}`);
+                failed.push(`${way.name}: ${reason(error)}`);
             }
         }
     }

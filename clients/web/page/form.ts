@@ -2,7 +2,7 @@
 
 import { choice, element } from "./dom.js";
 import { integerIn, parse, stringify } from "./json.js";
-import { typeName, values, type Method, type Schema } from "./services.js";
+import { reason, typeName, values, type Method, type Schema } from "./services.js";
 
 /** What a reader has typed. */
 export interface Arguments {
@@ -140,7 +140,7 @@ function readJson(text: string): unknown[] | Record<string, unknown> {
     try {
         value = parse(text.trim() === "" ? "[]" : text);
     } catch (error) {
-        throw new Error(`the arguments are no JSON: ${error instanceof Error ? error.message : String(error)}`);
+        throw new Error(`the arguments are no JSON: ${reason(error)}`);
     }
     if (typeof value !== "object" || value === null) throw new Error("the arguments are a list or an object");
     return value as unknown[] | Record<string, unknown>;

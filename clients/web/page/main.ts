@@ -7,7 +7,7 @@ import { byId, counted, element, milliseconds, say } from "./dom.js";
 import { argumentsOf } from "./form.js";
 import { stringify } from "./json.js";
 import { linkView } from "./link.js";
-import { described, Refused, setToken, typeName, type Link, type Method, type Service } from "./services.js";
+import { described, reason, Refused, setToken, typeName, type Link, type Method, type Service } from "./services.js";
 import { shown } from "./show.js";
 import { snippets } from "./snippets.js";
 import { publicationView } from "./subscribing.js";
@@ -26,10 +26,6 @@ let known: readonly Service[] = [];
 let links: readonly Link[] = [];
 /** Ends the subscription of what is shown. */
 let leave = (): void => {};
-
-function reason(error: unknown): string {
-    return error instanceof Error ? error.message : String(error);
-}
 
 async function load(): Promise<void> {
     try {

@@ -3,7 +3,7 @@
 import { places, request, type Given, type Way } from "./call.js";
 import { base, codeView, inPython, memberInPython, quoted, withToken, type Code } from "./code.js";
 import { asDouble, holds, stringify } from "./json.js";
-import { getToken, type Method } from "./services.js";
+import { getToken, reason, type Method } from "./services.js";
 
 type Write = (method: Method, way: Way, given: Given, base: string) => string;
 
@@ -23,7 +23,7 @@ export function snippets(method: Method, current: () => { way: Way; given: Given
             return write(method, call.way, call.given, base());
         } catch (error) {
             // Not each protocol carries each value.
-            return `The call cannot be written: ${error instanceof Error ? error.message : String(error)}.`;
+            return `The call cannot be written: ${reason(error)}.`;
         }
     });
 }

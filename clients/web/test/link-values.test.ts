@@ -14,7 +14,7 @@ const written = (value: unknown): unknown => JSON.parse(new TextDecoder().decode
 
 function called(params: unknown): unknown {
     let text = "";
-    const calls = new Calls({ sendText: (sent) => (text = sent), endedBy: () => undefined });
+    const calls = new Calls({ sendText: (sent) => (text = sent), refuseIfEnded: () => {} });
     void calls.call("method", params, {});
     return (JSON.parse(text) as { params: unknown }).params;
 }
@@ -33,7 +33,7 @@ test("numbers side by side go as a list of them, and bytes as a list of these", 
 test("integers of 64 bits side by side are no JSON", async () => {
     const isRefused = (error: unknown): boolean => error instanceof LinkError && error.code === "not-encodable";
     assert.throws(() => written({ a: new BigInt64Array(2) }), isRefused);
-    const calls = new Calls({ sendText: () => assert.fail("nothing is sent"), endedBy: () => undefined });
+    const calls = new Calls({ sendText: () => assert.fail("nothing is sent"), refuseIfEnded: () => {} });
     await assert.rejects(calls.call("method", [new BigUint64Array(1)], {}), isRefused);
 });
 

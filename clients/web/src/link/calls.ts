@@ -47,8 +47,8 @@ export interface Subscription {
 /** What carries the texts. */
 interface Carrier {
     sendText(text: string): void;
-    /** How the link has ended, in words. */
-    endedBy(): string | undefined;
+    /** Throws if the link has ended. */
+    refuseIfEnded(): void;
 }
 
 interface Pending {
@@ -99,8 +99,7 @@ export class Calls {
         const id = ++this.#last;
         let giveUp = (_: LinkError): void => {};
         const answered = new Promise<Answer>((resolve, reject) => {
-            const ended = this.#carrier.endedBy();
-            if (ended !== undefined) throw new LinkError("ended", `the link has ended before: ${ended}`);
+            this.#carrier.refuseIfEnded();
             if (options.signal?.aborted === true) throw new LinkError("cancelled", "the page has given the question up");
             this.#carrier.sendText(textOf(id, method, params));
             giveUp = (error) => {

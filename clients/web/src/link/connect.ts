@@ -87,7 +87,7 @@ export function connect<Root>(url: string | URL, options: ConnectOptions = {}): 
             sendText: (text) => {
                 // What was said before goes before: so what waits in the end is the last of all.
                 core.flush();
-                if (core.end !== undefined) throw new LinkError("ended", `the link has ended before: ${wordsOf(core.end)}`);
+                core.refuseIfEnded();
                 const { length } = encoder.encode(text);
                 const unsent = socket.bufferedAmount + length;
                 const most = options.mostUnread ?? MOST_UNREAD;
@@ -95,7 +95,7 @@ export function connect<Root>(url: string | URL, options: ConnectOptions = {}): 
                 socket.send(text);
                 core.sentBeside(length);
             },
-            endedBy: () => (core.end === undefined ? undefined : wordsOf(core.end)),
+            refuseIfEnded: () => core.refuseIfEnded(),
         });
         const core: Core = new Core({
             program: options.program ?? "",

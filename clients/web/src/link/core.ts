@@ -125,14 +125,15 @@ export class Core implements Sender, Watcher {
         this.#hasEnded(end);
     }
 
-    #refuseIfEnded(): void {
+    /** Throws if the link has ended. */
+    refuseIfEnded(): void {
         if (this.#end !== undefined) throw new LinkError("ended", `the link has ended before: ${wordsOf(this.#end)}`);
     }
 
     /** Sends a message to an actor of the other side. */
     tell(actor: FarActor, message: unknown): void {
         if (actor.end !== undefined) throw stopped(actor.end);
-        this.#refuseIfEnded();
+        this.refuseIfEnded();
         if (isFull(actor)) {
             throw new LinkError("full", `the actor takes no more than ${actor.window} messages that are not handled; await room() before the next`);
         }
@@ -339,7 +340,7 @@ export class Core implements Sender, Watcher {
         return {
             answer: (value) => {
                 try {
-                    this.#refuseIfEnded();
+                    this.refuseIfEnded();
                     this.#send("answer", number, value);
                 } catch (error) {
                     if (error instanceof LinkError) this.say({ kind: "failed", number, failure: unsent(error) });
