@@ -48,7 +48,7 @@ impl Untrusted {
     pub(crate) fn send_probe(&self, probe: Probe) -> Probe {
         let mut path = vec![String::new(); probe.path.len()];
         if let Some(first) = path.first_mut() {
-            *first = number_of(&probe);
+            *first = probe.number_alone();
         }
         let unnamed = Probe { path, ..probe };
         let mut probes = self.probes.lock();
@@ -69,7 +69,7 @@ impl Untrusted {
             .iter()
             // An earlier one that comes late would be taken for one that was sent after it had come back.
             .position(|sent| {
-                is_of_the_same_wait(sent, &probe) && number_of(sent) == number_of(&probe)
+                is_of_the_same_wait(sent, &probe) && sent.number() == probe.number()
             })?;
         let Probe { mut path, .. } = probes.remove(place)?;
         drop(probes);
@@ -97,13 +97,6 @@ impl Untrusted {
     pub(crate) fn unhandled(&self) -> usize {
         self.unhandled.load(Ordering::SeqCst)
     }
-}
-
-/// What stands before the first name: the number of the probe among those of its wait.
-fn number_of(probe: &Probe) -> String {
-    let first = probe.path.first().map_or("", String::as_str);
-    let number = first.split_once('#').map(|(number, _)| number);
-    number.map_or_else(String::new, |number| format!("{number}#"))
 }
 
 fn is_of_the_same_wait(one: &Probe, other: &Probe) -> bool {

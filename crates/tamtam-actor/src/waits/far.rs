@@ -40,6 +40,17 @@ pub struct Probe {
 impl Probe {
     /// No probe goes further: what has so many members is found by one of the others, or is no circle but an attack.
     pub const MOST_HOPS: usize = 64;
+
+    /// Its number among the probes of its wait; a process of an older version gives none.
+    pub fn number(&self) -> Option<u64> {
+        parted(self.path.first()?).0
+    }
+
+    /// What stands in the place of the first name where names are not to be told.
+    pub fn number_alone(&self) -> String {
+        let number = self.number();
+        number.map_or_else(String::new, |number| format!("{number}#"))
+    }
 }
 
 /// An actor in another process, for which actors here wait.
