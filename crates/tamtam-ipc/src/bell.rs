@@ -51,6 +51,11 @@ pub(crate) fn be_wary() {
     IS_WARY.set(true);
 }
 
+/// What this thread was told by [`be_wary`] does not count: it looks at all lives before it sleeps.
+pub(crate) fn begin_looks() {
+    IS_WARY.set(false);
+}
+
 /// How long the sleep that this thread is about to begin lasts at most: short if [`be_wary`] was called since this was asked last.
 #[cfg(not(tamtam_loom))]
 pub(crate) fn longest_sleep() -> Duration {
@@ -242,7 +247,7 @@ impl Bell {
                 announce();
                 let asleep = self.expect();
                 // After the exchange: a process that joins later rings, and one that has joined before is among these words.
-                IS_WARY.set(false);
+                begin_looks();
                 let mut words = [(&self.word, asleep, Scope::Shared); MOST_OTHERS + 1];
                 let mut count = 1;
                 for (place, word) in words[1..].iter_mut().zip(others()) {

@@ -128,8 +128,7 @@ impl WakeThread {
             // What comes after this look ends the sleep.
             let told = self.told.load(Ordering::SeqCst);
             let sleeps = self.lock().sleeps.clone();
-            // Whatever it was told of before.
-            bell::longest_sleep();
+            bell::begin_looks();
             let mut words = vec![(&self.told, told, Scope::Private)];
             let mut fits = 0;
             for sleep in &sleeps {
@@ -315,8 +314,7 @@ pub(crate) fn sleep_at<'a>(
     }
     let asleep = bell.expect();
     words.push(bell.word(), asleep);
-    // Whatever it was told of before.
-    bell::longest_sleep();
+    bell::begin_looks();
     // After the exchange: a process that joins later rings, and one that has joined before is among these words.
     for (word, lives, _) in party::lives(segment.parties(), segment.member().stay()) {
         if words.room() == 0 {
