@@ -8,7 +8,7 @@ use clap::{Args, Subcommand, ValueEnum};
 /// What `tamtam lab --help` ends with.
 const EXAMPLES: &str = "\
 Examples:
-  tamtam lab                                a first look at each experiment, in less than a minute
+  tamtam lab                                a first look at the main experiments, in less than a minute
   tamtam lab handover                       the main variants of one experiment, and everybody who takes part
   tamtam lab handover/1000/hog --only slot,channel,std::sync::mpsc
                                             these three alone, beside busy processes
