@@ -40,7 +40,7 @@ pub(crate) trait AnyActor: Send + Sync {
         self.life().forget_watched(key);
         self.life().forget_watcher(key);
         if ended.reason.is_abnormal() {
-            self.send(System::End(EndReason::Linked(Arc::new(ended.clone()))));
+            self.send(System::End(EndReason::linked_with(ended)));
         }
     }
     /// Under which number which link knows it, if it is in another process.

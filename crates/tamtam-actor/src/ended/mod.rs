@@ -76,7 +76,8 @@ pub enum EndReason {
         /// The message of the last panic.
         message: Arc<str>,
     },
-    /// An actor that it is [linked](crate::Context::link) with has ended abnormally.
+    /// An actor that it is [linked](crate::Context::link) with has ended abnormally. That one may be linked with another one, for which it has
+    /// ended, and so on; behind 64 of them it is said of the last one why the first has ended.
     Linked(Arc<Ended>),
     /// It lives in another process, and the link to that has ended: whether the actor has, is not known.
     LinkLost(Arc<str>),
@@ -84,7 +85,28 @@ pub enum EndReason {
     ProcessEnded(ProcessEnd),
 }
 
+/// A reason leads to at most so many others: it is read, compared and dropped one inside the other.
+const MOST_LINKED: usize = 64;
+
 impl EndReason {
+    /// That of an actor that was linked with one that has ended so.
+    pub(crate) fn linked_with(ended: &Ended) -> Self {
+        let reasons = core::iter::successors(Some(&ended.reason), |reason| match reason {
+            EndReason::Linked(other) => Some(&other.reason),
+            _ => None,
+        });
+        let (mut count, mut first) = (0, &ended.reason);
+        for reason in reasons {
+            count += 1;
+            first = reason;
+        }
+        let mut ended = ended.clone();
+        if count >= MOST_LINKED {
+            ended.reason = first.clone();
+        }
+        EndReason::Linked(Arc::new(ended))
+    }
+
     /// Whether something went wrong: a panic of this actor, or of one that it is linked with, or its process or the link to that.
     #[must_use]
     pub fn is_abnormal(&self) -> bool {

@@ -320,6 +320,24 @@ fn links_are_a_chain_for_what_goes_wrong_only() {
     });
 }
 
+/// Each has ended since the one before it has: a reason that holds all of them could not be said, nor dropped, on any stack.
+#[test]
+fn a_long_chain_of_links_ends_with_a_reason_that_can_be_said() {
+    within_limit(|| {
+        let pool = Pool::with_threads(2);
+        let chain: Vec<_> = (0..20_000).map(|_| pool.spawn(Mortal)).collect();
+        for pair in chain.windows(2) {
+            let linked = pair[0].ask(|reply| Fate::Link(pair[1].clone(), reply));
+            linked.unwrap();
+        }
+        chain[0].tell(Fate::Panic("the first of all")).unwrap();
+        let reason = chain[chain.len() - 1].end().wait().reason;
+        let text = reason.to_string();
+        assert!(text.ends_with("it panicked: the first of all"), "{text}");
+        assert!(text.len() < 10_000, "{text}");
+    });
+}
+
 #[test]
 fn a_watcher_that_has_ended_is_forgotten() {
     within_limit(|| {
