@@ -536,9 +536,10 @@ struct DueAlarm {
 }
 
 impl DueAlarm {
+    /// Where the actor is gone what it was to get is dropped: a panic in that is no reason why others should not ring.
     #[inline]
     fn ring(self) {
-        self.alarm.ring(self.key);
+        contain(move || self.alarm.ring(self.key));
     }
 }
 

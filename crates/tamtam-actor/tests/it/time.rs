@@ -104,6 +104,31 @@ fn a_timer_is_never_early_and_comes_in_the_order_of_time() {
     });
 }
 
+/// What was to be told to an actor that has gone is dropped by the one who moves the time, and a panic in that is no other's.
+#[test]
+fn a_message_that_panics_when_it_is_dropped_keeps_no_other_timer_from_ringing() {
+    struct Bomb;
+
+    impl Drop for Bomb {
+        fn drop(&mut self) {
+            panic_on_purpose();
+        }
+    }
+
+    within_limit(|| {
+        let (pool, time, doer) = doer();
+        let gone = pool.spawn_fn(|bomb: Bomb, _| core::mem::forget(bomb));
+        gone.tell_after(SECOND, Bomb);
+        gone.stop();
+        gone.end().wait();
+        with(&doer, |_, cx| {
+            cx.after(SECOND, note(1));
+        });
+        assert_eq!(time.advance(SECOND), 2);
+        assert_eq!(noted(&doer), [1]);
+    });
+}
+
 #[test]
 fn a_fraction_of_a_millisecond_is_rounded_up() {
     within_limit(|| {
