@@ -6,6 +6,7 @@
 use core::cell::Cell;
 use core::pin::Pin;
 use core::task::{Context, Poll, Waker};
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError, Weak};
 
 use tokio::runtime::Handle;
@@ -64,6 +65,7 @@ pub(super) struct OnTokio {
     /// Who is to be told when the runtime ends.
     remembered: Arc<Remembered>,
     /// The task that will hear of it.
+    has_witness: AtomicBool,
     witness: OnceLock<AbortHandle>,
     spares: Arc<Spares>,
 }
@@ -213,6 +215,7 @@ impl OnTokio {
             runtime,
             ledger,
             remembered: Arc::new(Remembered::new()),
+            has_witness: AtomicBool::new(false),
             witness: OnceLock::new(),
             spares: Arc::default(),
         });
@@ -284,14 +287,16 @@ impl Home for OnTokio {
 
     fn remember(&self, place: Weak<dyn AtClose>) {
         self.remembered.add(place);
-        self.witness.get_or_init(|| {
-            let witness = Witness(Arc::clone(&self.remembered));
-            let task = self.runtime.spawn(async move {
-                let _witness = witness;
-                core::future::pending::<()>().await;
-            });
-            task.abort_handle()
+        if self.has_witness.swap(true, Ordering::Relaxed) {
+            return;
+        }
+        let witness = Witness(Arc::clone(&self.remembered));
+        // A runtime that has been shut down drops it at once, and actors end that may come here, too.
+        let task = self.runtime.spawn(async move {
+            let _witness = witness;
+            core::future::pending::<()>().await;
         });
+        let _ = self.witness.set(task.abort_handle());
     }
 
     fn schedule_again(&self, task: Task) {

@@ -47,6 +47,36 @@ fn threads_tasks_and_actors_ask() {
     });
 }
 
+/// The first actor of all that is watched has ended before its end is asked for, and watches another one as it goes.
+#[test]
+fn an_end_that_is_asked_for_first_when_the_runtime_has_gone_comes() {
+    struct Asks(Address<()>);
+
+    impl Actor for Asks {
+        type Message = ();
+
+        fn handle(&mut self, (): (), _: &mut Context<Self>) {}
+    }
+
+    impl Drop for Asks {
+        fn drop(&mut self) {
+            drop(self.0.end());
+        }
+    }
+
+    within_limit(|| {
+        let runtime = runtime(1);
+        let pool = Pool::on_tokio(runtime.handle());
+        let other = pool.spawn_fn(|(): (), _| {});
+        let asks = pool.spawn(Asks(other.clone()));
+        drop(runtime);
+        for actor in [&asks, &other] {
+            let ended = actor.end().wait_timeout(LONG);
+            assert_eq!(ended.unwrap().reason, EndReason::HomeEnded);
+        }
+    });
+}
+
 /// More than a turn handles, while a task of somebody else's wants its share of the only thread.
 #[test]
 fn a_flooded_actor_gives_way_to_other_tasks() {
