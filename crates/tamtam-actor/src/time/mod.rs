@@ -22,5 +22,6 @@ pub(crate) use errand::elsewhere;
 pub use every::Every;
 pub(crate) use every::Rhythm;
 pub(crate) use slab::Key;
+pub(crate) use tick::TICK;
 pub(crate) use timer::Missed;
 pub use timer::Timer;

@@ -3,7 +3,7 @@
 use std::time::{Duration, Instant};
 
 /// The resolution of timers.
-pub(super) const TICK: Duration = Duration::from_millis(1);
+pub(crate) const TICK: Duration = Duration::from_millis(1);
 /// A manual time is moved by no more than so many seconds, in bits: more milliseconds would not fit into 64 bits.
 const MOST_SECONDS: u32 = 54;
 

@@ -379,6 +379,40 @@ fn an_actor_that_lives_by_what_it_awaits_ends_with_its_home() {
 }
 
 #[test]
+fn time_passes_though_a_timer_is_set_again_and_again_for_now() {
+    struct Restless(mpsc::Sender<()>);
+
+    impl Restless {
+        fn set(&mut self, cx: &mut Context<Self>) {
+            cx.after(Duration::ZERO, |this, cx| {
+                this.0.send(()).unwrap();
+                this.set(cx);
+            });
+        }
+    }
+
+    impl Actor for Restless {
+        type Message = ();
+
+        fn started(&mut self, cx: &mut Context<Self>) {
+            self.set(cx);
+        }
+
+        fn handle(&mut self, (): (), _: &mut Context<Self>) {}
+    }
+
+    within_limit(|| {
+        let (sender, rung) = mpsc::channel();
+        let stepper = Stepper::new();
+        let _restless = stepper.spawn(Restless(sender));
+        stepper.run();
+        stepper.advance(Duration::from_millis(5));
+        // At its beginning, in each millisecond, and at its end.
+        assert_eq!(rung.try_iter().count(), 7);
+    });
+}
+
+#[test]
 fn time_passes_though_a_timer_has_no_pause() {
     struct Restless(mpsc::Sender<()>);
 
