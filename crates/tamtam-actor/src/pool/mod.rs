@@ -300,7 +300,8 @@ impl PoolBuilder {
     }
 
     /// How many threads may stand in at once for threads whose handlers wait for an actor, by [`Address::ask`] and others.
-    /// Otherwise it is 256, or 16 for each thread of the pool, if that is more; and 65,536 at most. They are started when they are needed.
+    /// Otherwise it is 256, or 16 for each thread of the pool, if that is more; and 65,536 at most. They are started when they are needed,
+    /// and go when the waits are over: one that has turns soon, one that sleeps after a few seconds.
     ///
     /// When all are at work and the last thread that is left would wait, too, for an actor that is due for a turn, its
     /// handler gets [`AskError::NoThread`](crate::AskError::NoThread) instead: no thread would be left to answer it.

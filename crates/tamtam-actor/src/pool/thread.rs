@@ -49,6 +49,7 @@ use people::{People, Role};
 use search::ThreadRound;
 use seat::ThreadSeat;
 use stand_in::PoolThreads;
+use wait::NoTask;
 
 /// So many threads may stand in for blocked ones, unless the builder says otherwise; or 16 for each thread of the pool, if
 /// that is more.
@@ -164,17 +165,16 @@ impl Shared {
     /// So many threads may stand in at once, at most [`MOST_THREADS`].
     pub(super) fn allow_stand_ins(&mut self, most: usize) {
         let rings = self.desks.allow_spare(most.min(MOST_THREADS));
-        self.people.lock().free_rings = rings.rev().collect();
+        self.people.lock().free_rings = rings.collect();
     }
 
     fn start_thread(self: &Arc<Self>, ring: usize, role: Role) -> io::Result<()> {
         let shared = Arc::clone(self);
-        self.desks.note_used(ring);
         let mut people = self.people.lock();
         let handle = std::thread::Builder::new()
             .name(format!("{}-{ring}", self.name))
             .spawn(move || shared.work(ring, role))?;
-        people.handles.retain(|handle| !handle.is_finished());
+        people.forget_ended();
         people.handles.push(handle);
         people.alive += 1;
         Ok(())
@@ -305,12 +305,17 @@ impl Shared {
             Role::Own | Role::StandIn => self.take_turns(ring, role),
             Role::Reserve => self.serve_as_reserve(ring),
         };
+        // What that makes due is on the desk.
         Unflushed::end();
+        if has_resigned {
+            self.hand_over(ring);
+        }
         ThreadSeat::leave();
         self.leave(ring, role, has_resigned);
     }
 
-    /// Runs what is due until the pool ends, or a stand-in is superfluous: `true` if it has resigned for that.
+    /// Runs what is due until the pool ends, or a stand-in is superfluous: `true` if it has resigned for that. Then it is counted as busy, and
+    /// there may be something on its desk.
     fn take_turns(&self, ring: usize, role: Role) -> bool {
         let mut round = ThreadRound::default();
         let mut stealer = Stealer::default();
@@ -318,14 +323,14 @@ impl Shared {
         loop {
             let task = match self.find(desk, ring, &mut round) {
                 Some(task) => task,
-                None => match self.wait(ring, &mut stealer) {
-                    Some(task) => task,
-                    None => return false,
+                None => match self.wait(ring, role, &mut stealer) {
+                    Ok(task) => task,
+                    Err(NoTask::End) => return false,
+                    Err(NoTask::Resigned) => return true,
                 },
             };
             let turns = self.run(desk, task);
-            if role == Role::StandIn && turns.is_multiple_of(16) && self.resign() {
-                self.hand_over(ring);
+            if role == Role::StandIn && turns.is_multiple_of(16) && self.resign(role) {
                 return true;
             }
         }
@@ -365,7 +370,15 @@ impl Shared {
 
     /// A thread ends; the last one closes the injector.
     fn leave(&self, ring: usize, role: Role, has_resigned: bool) {
-        let is_last = self.people.lock().leave(ring, role, has_resigned);
+        let is_last = {
+            let mut people = self.people.lock();
+            let is_last = people.leave(ring, role, has_resigned);
+            if role != Role::Own {
+                self.desks
+                    .note_unused(people.rings_in_use(self.desks.count_used()));
+            }
+            is_last
+        };
         if is_last {
             self.injector.close().for_each(Task::abandon);
             // What was due there is done. Before those who are to be told: some of them live there.

@@ -103,6 +103,47 @@ fn without_stand_ins_the_asker_gets_an_error_that_says_who_waits_for_whom() {
     });
 }
 
+/// An actor that has another one answer what it is asked, which takes no thread.
+struct Relay(Address<Reply<u64>>);
+
+impl Actor for Relay {
+    type Message = Reply<u64>;
+
+    fn handle(&mut self, reply: Reply<u64>, cx: &mut Context<Self>) {
+        let answered = |_: &mut Self, answer: Result<u64, AskError>, _: &mut Context<Self>| {
+            reply.send(answer.unwrap());
+        };
+        cx.ask(&self.0, |reply| reply, answered);
+    }
+}
+
+/// The reserve runs what is waited for; what that makes due lies on the reserve's own desk, where no other thread is left to find it.
+#[test]
+fn what_the_reserve_makes_due_has_its_turn() {
+    within_limit(|| {
+        for (threads, askers) in [(1, 1), (1, 10), (2, 20)] {
+            let builder = Pool::builder().threads(threads).stand_ins(1);
+            let pool = builder.build().unwrap();
+            let answerer = pool.spawn_fn(|reply: Reply<u64>, _| reply.send(1));
+            let relay = pool.spawn(Relay(answerer));
+            let askers: Vec<_> = (0..askers)
+                .map(|_| {
+                    let relay = relay.clone();
+                    pool.spawn_fn(move |reply: Question, _| reply.send(relay.ask(|reply| reply)))
+                })
+                .collect();
+            for answer in ask_all(&askers) {
+                // Where the limit is one's own it may be in the way.
+                let is_expected = match answer {
+                    Err(AskError::NoThread(_)) => askers.len() > 1,
+                    answer => answer == Ok(1),
+                };
+                assert!(is_expected);
+            }
+        }
+    });
+}
+
 /// Actors each of which asks the next one, and adds one to the answer.
 fn chain(pool: &Pool, length: usize) -> Address<Question> {
     let mut chain = pool.spawn_fn(|reply: Question, _| reply.send(Ok(0)));

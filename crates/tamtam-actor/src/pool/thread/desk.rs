@@ -80,7 +80,7 @@ pub(super) struct Desks {
     own: Box<[Desk]>,
     /// Each made when it is needed for the first time.
     spare: Box<[OnceLock<Box<Desk>>]>,
-    /// How many were ever used: those of stand-ins need not be looked at before there are any.
+    /// So many are to be looked at: those up to the last one at which there is a thread.
     used: AtomicUsize,
 }
 
@@ -124,7 +124,12 @@ impl Desks {
         self.used.fetch_max(ring + 1, Ordering::SeqCst);
     }
 
-    /// How many desks are in use, or were.
+    /// Behind the first so many there is a thread at no desk, and nothing on any. For the holder of the lock under which rings are taken.
+    pub(super) fn note_unused(&self, used: usize) {
+        self.used.store(used, Ordering::SeqCst);
+    }
+
+    /// How many desks are to be looked at.
     pub(super) fn count_used(&self) -> usize {
         self.used.load(Ordering::SeqCst)
     }
@@ -139,7 +144,7 @@ impl Desks {
         }
     }
 
-    /// All desks that are in use, or were, each with its thread's ring.
+    /// All desks that are to be looked at, each with its thread's ring.
     pub(super) fn used(&self) -> impl Iterator<Item = (usize, &Desk)> {
         (0..self.count_used()).filter_map(|ring| Some((ring, self.used_at(ring)?)))
     }

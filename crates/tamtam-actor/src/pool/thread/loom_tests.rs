@@ -10,7 +10,7 @@ use tamtam_wait::seam::atomic::Ordering;
 use tamtam_wait::seam::thread;
 
 use super::stand_in::LeftForWait;
-use super::{IdleWait, Role, Shared, Stealer, ThreadRound};
+use super::{IdleWait, NoTask, Role, Shared, Stealer, ThreadRound};
 use crate::models::model;
 use crate::task::{Due, Home, Task};
 
@@ -48,7 +48,7 @@ fn work(shared: &Shared, ring: usize) {
     loop {
         let task = shared
             .find(shared.desks.at(ring), ring, &mut round)
-            .or_else(|| shared.wait(ring, &mut stealer));
+            .or_else(|| shared.wait(ring, Role::Own, &mut stealer).ok());
         match task {
             Some(task) => task.run(),
             None => break,
@@ -105,8 +105,8 @@ fn loom_two_tasks_wake_two_threads() {
         let workers = [0, 1].map(|ring| {
             let shared = Arc::clone(&shared);
             thread::spawn(move || {
-                let task = shared.wait(ring, &mut Stealer::default());
-                task.expect("the pool is not at its end").run();
+                let task = shared.wait(ring, Role::Own, &mut Stealer::default());
+                task.ok().expect("the pool is not at its end").run();
             })
         });
         shared.bring(task(&turns));
@@ -126,8 +126,8 @@ fn loom_the_second_task_of_a_thread_wakes_another_one() {
         let other = {
             let shared = Arc::clone(&shared);
             thread::spawn(move || {
-                let task = shared.wait(1, &mut Stealer::default());
-                task.expect("the pool is not at its end").run();
+                let task = shared.wait(1, Role::Own, &mut Stealer::default());
+                task.ok().expect("the pool is not at its end").run();
             })
         };
         shared.append(shared.desks.at(0), task(&turns));
@@ -139,6 +139,56 @@ fn loom_the_second_task_of_a_thread_wakes_another_one() {
             task.run();
         }
         assert_eq!(turns.0.load(Relaxed), 2);
+    });
+}
+
+/// A stand-in that has slept for long looks around once more, and goes if there is nothing: what comes at that moment another thread is woken
+/// for, or the stand-in does it.
+#[test]
+fn loom_a_stand_in_that_goes_takes_no_wake_up_with_it() {
+    model(2, || {
+        let mut shared = Shared::new(1, String::new(), None);
+        shared.allow_stand_ins(1);
+        let shared = Arc::new(shared);
+        {
+            let mut people = shared.people.lock();
+            (people.alive, people.stand_ins) = (2, 1);
+            assert_eq!(shared.take_ring(&mut people), Some(1));
+        }
+        // It is made here: a model does not see what a lock of the standard library orders.
+        let _ = shared.desks.at(1);
+        shared.busy.begin();
+        let turns = Arc::new(Turns(AtomicU32::new(0)));
+        let own = {
+            let shared = Arc::clone(&shared);
+            thread::spawn(move || {
+                let task = shared.wait(0, Role::Own, &mut Stealer::default());
+                task.ok().expect("the pool is not at its end").run();
+            })
+        };
+        let stand_in = {
+            let (shared, turns) = (Arc::clone(&shared), Arc::clone(&turns));
+            thread::spawn(move || {
+                match shared.wait(1, Role::StandIn, &mut Stealer::default()) {
+                    Ok(first) => {
+                        first.run();
+                        // For the other one.
+                        shared.bring(task(&turns));
+                        1
+                    }
+                    Err(NoTask::Resigned) => {
+                        shared.hand_over(1);
+                        shared.leave(1, Role::StandIn, true);
+                        0
+                    }
+                    Err(NoTask::End) => unreachable!("the pool is not at its end"),
+                }
+            })
+        };
+        shared.bring(task(&turns));
+        own.join().unwrap();
+        let by_stand_in = stand_in.join().unwrap();
+        assert_eq!(turns.0.load(Relaxed), 1 + by_stand_in);
     });
 }
 
@@ -165,16 +215,17 @@ fn loom_a_task_against_the_end() {
 fn loom_of_threads_that_all_wait_one_watches() {
     model(3, || {
         let (shared, _turns) = pool(2);
-        let is_last = |shared: &Arc<Shared>| matches!(shared.block(None), LeftForWait::Nobody(_));
+        let is_last =
+            |shared: &Arc<Shared>, ring| matches!(shared.block(ring, None), LeftForWait::Nobody(_));
         let other = {
             let shared = Arc::clone(&shared);
             thread::spawn(move || {
-                is_last(&shared);
-                shared.unblock(None);
-                is_last(&shared)
+                is_last(&shared, 1);
+                shared.unblock(1, None);
+                is_last(&shared, 1)
             })
         };
-        let this_watches = is_last(&shared);
+        let this_watches = is_last(&shared, 0);
         let other_watches = other.join().unwrap();
         assert!(this_watches || other_watches);
     });

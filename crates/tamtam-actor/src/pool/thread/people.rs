@@ -1,13 +1,14 @@
 //! Who works in a pool: its threads and their stand-ins, counted.
 
+use std::collections::BTreeSet;
 use std::thread::JoinHandle;
 
 #[derive(Default)]
 pub(super) struct People {
     /// The pool's threads, to be joined.
     pub(super) handles: Vec<JoinHandle<()>>,
-    /// Rings of stand-ins that no thread has.
-    pub(super) free_rings: Vec<usize>,
+    /// Rings of stand-ins that no thread has. The lowest is taken first: so that few desks are to be looked at.
+    pub(super) free_rings: BTreeSet<usize>,
     /// Threads that are blocked, and those that stand in.
     pub(super) blocked: usize,
     pub(super) stand_ins: usize,
@@ -52,14 +53,29 @@ impl People {
         resigns
     }
 
+    /// Of so many rings, counted from the first one, how many are to be looked at: those behind the last one that a thread has are not.
+    pub(super) fn rings_in_use(&self, used: usize) -> usize {
+        let free = |ring: &usize| self.free_rings.contains(ring);
+        (0..used)
+            .rev()
+            .find(|ring| !free(ring))
+            .map_or(0, |ring| ring + 1)
+    }
+
+    /// What the system keeps of a thread, its stack above all, it keeps until that is joined, or will not be.
+    pub(super) fn forget_ended(&mut self) {
+        self.handles.retain(|handle| !handle.is_finished());
+    }
+
     /// A thread with this role has ended at this ring; whether it was the last one.
     pub(super) fn leave(&mut self, ring: usize, role: Role, has_resigned: bool) -> bool {
         self.alive -= 1;
         self.resigned -= usize::from(has_resigned);
         if role != Role::Own {
             self.stand_ins -= usize::from(!has_resigned);
-            self.free_rings.push(ring);
+            self.free_rings.insert(ring);
         }
+        self.forget_ended();
         self.alive == 0
     }
 }

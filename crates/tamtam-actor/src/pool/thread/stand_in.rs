@@ -20,8 +20,9 @@ use std::time::{Duration, Instant};
 use tamtam_wait::seam::atomic::{self, Ordering};
 
 use super::Shared;
-use super::people::Role;
+use super::people::{People, Role};
 use super::seat::ThreadSeat;
+use super::wait::NoTask;
 use crate::cell::AtWork;
 use crate::observe::told;
 use crate::pool::blocking::BlockedThread;
@@ -31,6 +32,8 @@ use crate::waits::GRACE;
 
 /// How often the reserve looks whether a thread has come back, or something is due that is waited for.
 const POLL: Duration = Duration::from_millis(1);
+/// So many tasks in a row the reserve runs because its own turns have made them due.
+const MOST_IN_A_ROW: u32 = 16;
 /// How often a thread that watches looks, once it has found that nothing could be done by giving up.
 const LOOK_AGAIN: Duration = Duration::from_millis(100);
 
@@ -43,10 +46,13 @@ pub(super) enum LeftForWait {
 }
 
 impl Shared {
-    /// A stand-in goes when those whom it stands in for are back: `true` if this one does.
-    pub(super) fn resign(&self) -> bool {
-        let mut people = self.people.lock();
-        people.resigns(|people| people.stand_ins > people.blocked)
+    /// A stand-in goes when those whom it stands in for are back, the reserve when another thread is: `true` if this one does.
+    pub(super) fn resign(&self, role: Role) -> bool {
+        self.people.lock().resigns(|people| match role {
+            Role::Own => false,
+            Role::StandIn => people.stand_ins > people.blocked,
+            Role::Reserve => people.at_large() > 1,
+        })
     }
 
     /// A stand-in gives what it has to do to the others.
@@ -63,17 +69,25 @@ impl Shared {
         }
     }
 
-    /// Runs what blocked threads wait for, until another thread has come back, `true`, or the pool ends.
+    /// Runs what blocked threads wait for, until another thread has come back, `true`, or the pool ends. As [`take_turns`](Shared::take_turns).
     pub(super) fn serve_as_reserve(&self, ring: usize) -> bool {
         let mut stealer = Stealer::default();
         let mut idle_since = None;
+        let mut in_a_row = 0;
+        let next = &self.desks.at(ring).next;
         loop {
-            let task = match self.take_awaited(ring) {
+            // Mostly it is what the awaited actor needs that has just had its turn.
+            let own = (in_a_row < MOST_IN_A_ROW)
+                // SAFETY: this thread owns the desk.
+                .then(|| unsafe { next.take() })
+                .flatten();
+            in_a_row = if own.is_some() { in_a_row + 1 } else { 0 };
+            let task = match own.or_else(|| self.take_awaited(ring)) {
                 Some(task) => {
                     idle_since = None;
                     Some(task)
                 }
-                None if self.reserve_resigns() => break,
+                None if self.resign(Role::Reserve) => return true,
                 // If all who waited have their answers by now they are about to come back. Before that this thread does not
                 // begin with what might block it, too.
                 None if idle_since.get_or_insert_with(Instant::now).elapsed() < GRACE => {
@@ -81,30 +95,23 @@ impl Shared {
                     continue;
                 }
                 // All that is due lies in the injector.
-                None => self
-                    .injector
-                    .pop()
-                    .or_else(|| self.wait(ring, &mut stealer)),
+                None => self.injector.pop(),
             };
-            let Some(task) = task else { return false };
+            let task = match task.map_or_else(|| self.wait(ring, Role::Reserve, &mut stealer), Ok) {
+                Ok(task) => task,
+                Err(NoTask::End) => return false,
+                Err(NoTask::Resigned) => return true,
+            };
             self.run(self.desks.at(ring), task);
             Unflushed::flush_all();
-            if self.reserve_resigns() {
-                break;
+            if self.resign(Role::Reserve) {
+                return true;
             }
         }
-        self.hand_over(ring);
-        true
     }
 
-    /// The reserve goes when another thread has come back: `true` if it does.
-    fn reserve_resigns(&self) -> bool {
-        let mut people = self.people.lock();
-        people.resigns(|people| people.at_large() > 1)
-    }
-
-    /// This thread is about to wait, for the actor whose tasks are there if that is known.
-    pub(super) fn block(self: &Arc<Self>, awaited: Option<usize>) -> LeftForWait {
+    /// The thread of this ring, this one, is about to wait, for the actor whose tasks are there if that is known.
+    pub(super) fn block(self: &Arc<Self>, ring: usize, awaited: Option<usize>) -> LeftForWait {
         self.blocking_asks.fetch_add(1, Ordering::Relaxed);
         told::blocking_ask(AtWork::asker);
         let (stand_in, is_reserve, number) = {
@@ -118,11 +125,10 @@ impl Shared {
             } else {
                 people.stand_ins < people.blocked
             };
-            let stand_in = is_wanted.then(|| people.free_rings.pop()).flatten();
+            let stand_in = is_wanted.then(|| self.take_ring(&mut people)).flatten();
             people.stand_ins += usize::from(stand_in.is_some());
             (stand_in, is_reserve, people.blocks)
         };
-        let ring = ThreadSeat::here().ring();
         // What is due next on this thread is for others now.
         // SAFETY: this thread owns the desk.
         let mut next = unsafe { self.desks.at(ring).next.take() };
@@ -158,6 +164,12 @@ impl Shared {
         }
     }
 
+    /// A ring for another stand-in, whose desk is to be looked at from now on: under the lock under which others are not any more.
+    pub(super) fn take_ring(&self, people: &mut People) -> Option<usize> {
+        let ring = people.free_rings.pop_first();
+        ring.inspect(|&ring| self.desks.note_used(ring))
+    }
+
     /// Starts a stand-in that is counted already: `false` if there is no thread for it, so that the others have to do.
     fn start_stand_in(self: &Arc<Self>, ring: usize, role: Role) -> bool {
         self.busy.begin();
@@ -166,14 +178,14 @@ impl Shared {
             self.rest();
             let mut people = self.people.lock();
             people.stand_ins -= 1;
-            people.free_rings.push(ring);
+            people.free_rings.insert(ring);
         }
         has_started
     }
 
-    pub(super) fn unblock(&self, awaited: Option<usize>) {
+    pub(super) fn unblock(&self, ring: usize, awaited: Option<usize>) {
         // An actor for which others wait may have come first in the injector meanwhile, by `bring_first`.
-        let desk = self.desks.at(ThreadSeat::here().ring());
+        let desk = self.desks.at(ring);
         desk.note(|pace| &pace.was_away);
         let mut people = self.people.lock();
         people.blocked -= 1;
@@ -191,7 +203,7 @@ impl Shared {
         let awaited: HashSet<usize> = self.people.lock().awaited.iter().copied().collect();
         let own = self.desks.at(ring);
         // SAFETY: this thread owns the desk.
-        let pop = || unsafe { own.ring.pop() };
+        let pop = || unsafe { own.next.take().or_else(|| own.ring.pop()) };
         let mut due: VecDeque<Task> = core::iter::from_fn(pop).collect();
         for (place, desk) in self.desks.used() {
             if place == ring {
@@ -221,6 +233,7 @@ impl Shared {
     /// of the pool waits.
     fn watch<R>(
         self: &Arc<Self>,
+        ring: usize,
         number: u64,
         deadline: Option<Instant>,
         wait: &mut impl FnMut(Option<Instant>) -> Option<R>,
@@ -245,7 +258,7 @@ impl Shared {
                     drop(people);
                     return Ok(wait(deadline));
                 }
-                let free = people.free_rings.pop();
+                let free = self.take_ring(&mut people);
                 people.stand_ins += usize::from(free.is_some());
                 (free, people.resigned != 0)
             };
@@ -263,7 +276,7 @@ impl Shared {
                 pause = (2 * pause).min(LOOK_AGAIN);
                 continue;
             }
-            let awaited = self.take_awaited(ThreadSeat::here().ring());
+            let awaited = self.take_awaited(ring);
             let is_stuck = awaited.is_some();
             self.bring_first(awaited);
             if is_stuck {
@@ -298,21 +311,27 @@ impl Shared {
 /// A thread of a pool, for as long as it waits; also if the wait panics.
 struct Blocked {
     shared: Arc<Shared>,
+    ring: usize,
     awaited: Option<usize>,
 }
 
 impl Drop for Blocked {
     fn drop(&mut self) {
-        self.shared.unblock(self.awaited);
+        self.shared.unblock(self.ring, self.awaited);
     }
 }
 
 impl Blocked {
     /// `None` if this is no thread of a pool.
     fn begin(awaited: Option<usize>) -> Option<(Self, LeftForWait)> {
-        let shared = ThreadSeat::pool()?;
-        let left = shared.block(awaited);
-        Some((Blocked { shared, awaited }, left))
+        let (shared, ring) = ThreadSeat::pool()?;
+        let left = shared.block(ring, awaited);
+        let blocked = Blocked {
+            shared,
+            ring,
+            awaited,
+        };
+        Some((blocked, left))
     }
 }
 
@@ -345,7 +364,8 @@ impl Blocking for PoolThreads {
             .and_then(|(blocked, _)| BlockedThread::of_pool(&blocked.shared, awaited));
         match blocked {
             Some((blocked, LeftForWait::Nobody(number))) => {
-                blocked.shared.watch(number, deadline, &mut wait)?;
+                let Blocked { shared, ring, .. } = &blocked;
+                shared.watch(*ring, number, deadline, &mut wait)?;
             }
             _blocked => drop(wait(deadline)),
         }
@@ -358,6 +378,7 @@ mod tests {
     use std::sync::{Arc, Mutex, mpsc};
     use std::time::{Duration, Instant};
 
+    use super::super::wait::KEPT_ASLEEP;
     use super::Shared;
     use crate::pool::{Pool, Threads};
     use crate::{Address, Reply};
@@ -479,7 +500,7 @@ mod tests {
         }
     }
 
-    /// Those that have turns do. One that sleeps is ready for the next wait.
+    /// Those that have turns do.
     #[test]
     #[cfg_attr(miri, ignore = "starts many threads")]
     fn stand_ins_go_when_those_are_back_whom_they_stand_in_for() {
@@ -495,5 +516,23 @@ mod tests {
                 actor.tell(()).unwrap();
             }
         }
+    }
+
+    /// Otherwise a burst of waits would leave its threads asleep for as long as the pool lives.
+    #[test]
+    #[cfg_attr(miri, ignore = "starts many threads")]
+    fn stand_ins_that_sleep_go_after_a_while() {
+        let pool = Pool::with_threads(1);
+        let shared = shared(&pool);
+        let chain = chain(&pool, 20);
+        assert_eq!(chain.ask(|reply| reply), Ok(20));
+        assert!(shared.people.lock().alive > 1);
+        let deadline = Instant::now() + Duration::from_secs(60);
+        while shared.people.lock().alive > 1 {
+            assert!(Instant::now() < deadline, "those that sleep stay");
+            std::thread::sleep(KEPT_ASLEEP);
+        }
+        assert_eq!(shared.desks.count_used(), 1);
+        assert_eq!(chain.ask(|reply| reply), Ok(20));
     }
 }

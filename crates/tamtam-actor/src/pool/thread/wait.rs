@@ -7,6 +7,7 @@ use tamtam_wait::Wait;
 use tamtam_wait::seam::atomic::Ordering;
 
 use super::Shared;
+use super::people::Role;
 use super::seat::ThreadSeat;
 use crate::pool::stealer::Stealer;
 use crate::task::{Task, Unflushed};
@@ -15,6 +16,23 @@ use crate::time::vigil;
 /// How long a sleeper sleeps at first, and at most, while others work.
 const FIRST_NAP: Duration = Duration::from_micros(100);
 const LONGEST_NAP: Duration = Duration::from_millis(100);
+/// How long a stand-in sleeps without a task until it looks whether it is superfluous.
+pub(super) const KEPT_ASLEEP: Duration = if cfg!(tamtam_loom) {
+    // A model has no clock.
+    Duration::ZERO
+} else if cfg!(test) {
+    Duration::from_millis(100)
+} else {
+    Duration::from_secs(5)
+};
+
+/// Why a thread has no next task.
+pub(super) enum NoTask {
+    /// The pool is at its end.
+    End,
+    /// The thread stood in for another one, and has resigned. It is counted as busy.
+    Resigned,
+}
 
 /// What a look around brought.
 enum FoundTurn {
@@ -84,20 +102,25 @@ impl<'a> Nap<'a> {
 }
 
 impl Shared {
-    /// Waits for something to do; `None` if the pool is at its end.
+    /// Waits for something to do.
     #[inline(never)]
-    pub(super) fn wait(&self, ring: usize, stealer: &mut Stealer) -> Option<Task> {
+    pub(super) fn wait(
+        &self,
+        ring: usize,
+        role: Role,
+        stealer: &mut Stealer,
+    ) -> Result<Task, NoTask> {
         self.rest();
         stealer.learn(self.desks.at(ring).turns());
         let mut nap = Nap::new(self);
         let mut seen = Vec::new();
+        let mut kept_until = (role != Role::Own).then(|| Instant::now() + KEPT_ASLEEP);
         loop {
-            let deadline = nap.begin();
+            let nap_until = nap.begin();
             let calls = vigil::calls();
-            let deadline = match self.look_after_timers() {
-                Some(until) => Some(deadline.map_or(until, |deadline| deadline.min(until))),
-                None => deadline,
-            };
+            let timers_until = self.look_after_timers();
+            let deadlines = [nap_until, timers_until, kept_until];
+            let deadline = deadlines.into_iter().flatten().min();
             let watches = self.injector.begin_look();
             let found = self.look_and_sleep(ring, stealer, &nap, calls, watches, deadline);
             if watches {
@@ -111,10 +134,26 @@ impl Shared {
                     stealer.note(self.desks.at(ring).turns());
                     task
                 }
-                None => match self.take_as_busy(|| self.steal_next(ring, &mut seen)) {
-                    Some(task) => task,
-                    None => continue,
-                },
+                None => {
+                    self.busy.begin();
+                    if let Some(task) = self.steal_next(ring, &mut seen) {
+                        task
+                    } else if kept_until.is_some_and(|until| until <= Instant::now()) {
+                        if self.resign(role) {
+                            // Another one looks after those that work. And what has come while this thread looked around, none was woken for.
+                            if nap.end() || self.has_tasks() {
+                                self.idle.notify_one();
+                            }
+                            return Err(NoTask::Resigned);
+                        }
+                        self.rest();
+                        kept_until = Some(Instant::now() + KEPT_ASLEEP);
+                        continue;
+                    } else {
+                        self.rest();
+                        continue;
+                    }
+                }
                 Some(FoundTurn::Call) => {
                     nap.note_call();
                     continue;
@@ -123,7 +162,7 @@ impl Shared {
                     nap.end();
                     // The others may be waiting for just this.
                     self.idle.notify_all();
-                    return None;
+                    return Err(NoTask::End);
                 }
             };
             let was_lookout = nap.end();
@@ -132,7 +171,7 @@ impl Shared {
             if watches && self.has_tasks() || was_lookout && self.busy.count() > 1 {
                 self.idle.notify_one();
             }
-            return Some(task);
+            return Ok(task);
         }
     }
 
