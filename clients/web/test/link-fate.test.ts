@@ -6,7 +6,7 @@ import type { Reply } from "../src/link/address.js";
 import { connect } from "../src/link/connect.js";
 import { LinkError, type Fate } from "../src/link/error.js";
 import type { Frame } from "../src/link/frame.js";
-import { bytesOf, end } from "./link-by-hand.js";
+import { bytesOf, end, flushed, hello, payloadOf, reporting } from "./link-by-hand.js";
 
 /** A socket whose network takes no byte but what the test lets go. */
 class SlowSocket {
@@ -32,8 +32,6 @@ class SlowSocket {
     }
 }
 
-const flushed = (): Promise<void> => new Promise((resolve) => setTimeout(resolve, 0));
-
 async function fateOf(answer: Promise<unknown>): Promise<Fate> {
     const error: unknown = await answer.then(() => undefined, (error: unknown) => error);
     assert.ok(error instanceof LinkError);
@@ -43,8 +41,7 @@ async function fateOf(answer: Promise<unknown>): Promise<Fate> {
 test("a question that went before a long call is not said to be unsent when the call is stuck", async () => {
     const opening = connect("ws://server/link/x", { webSocket: SlowSocket as unknown as new () => WebSocket });
     const socket = SlowSocket.last;
-    const hello = bytesOf({ kind: "hello", most: 1 << 20, encoding: 1, program: "", root: { type: "", window: 0 } });
-    socket.onmessage?.({ data: hello.slice().buffer });
+    socket.onmessage?.({ data: bytesOf(hello()).slice().buffer });
     const link = await opening;
     const asking = (reply: Reply<unknown>): unknown => ({ ask: reply });
     const gone = fateOf(link.root.ask(asking));
@@ -66,23 +63,18 @@ test("a question that went before a long call is not said to be unsent when the 
 
 test("a call behind more than is kept for the server is told so", async () => {
     const opening = connect("ws://server/link/x", { webSocket: SlowSocket as unknown as new () => WebSocket, mostUnread: 1000 });
-    const hello = bytesOf({ kind: "hello", most: 1 << 20, encoding: 1, program: "", root: { type: "", window: 0 } });
-    SlowSocket.last.onmessage?.({ data: hello.slice().buffer });
+    SlowSocket.last.onmessage?.({ data: bytesOf(hello()).slice().buffer });
     const link = await opening;
     link.root.tell({ text: "x".repeat(2000) });
     await assert.rejects(link.call("Sums.add", [1, 2]), (error) => error instanceof LinkError && error.code === "ended" && /does not read/.test(error.message));
 });
 
 test("an answer that another link does not carry keeps up nothing that comes behind it", async () => {
-    const reported: unknown[] = [];
-    const globals = globalThis as { reportError?: ((error: unknown) => void) | undefined };
-    const { reportError } = globals;
-    globals.reportError = (error) => reported.push(error);
-    try {
+    await reporting(async (reported) => {
         const one = end();
-        one.core.receive(bytesOf({ kind: "hello", most: 1 << 20, encoding: 1, program: "", root: { type: "", window: 0 } }));
+        one.core.receive(bytesOf(hello()));
         const narrow = end();
-        narrow.core.receive(bytesOf({ kind: "hello", most: 64, encoding: 1, program: "", root: { type: "", window: 0 } }));
+        narrow.core.receive(bytesOf(hello(64)));
         // The narrow link asks an actor here, which passes the reply on to the other link.
         const [root] = one.roots;
         const [asker] = narrow.roots;
@@ -93,22 +85,19 @@ test("an answer that another link does not carry keeps up nothing that comes beh
         await flushed();
         const offered = narrow.sent.flatMap((frame) => (frame.kind === "tell" ? frame.body.exports : []))[0];
         assert.ok(offered !== undefined);
-        const text = (value: unknown): Uint8Array => new TextEncoder().encode(JSON.stringify(value));
-        narrow.core.receive(bytesOf({ kind: "tell", number: offered.actor, body: { replies: [1], exports: [], payload: text({ $reply: 1 }) } }));
+        narrow.core.receive(bytesOf({ kind: "tell", number: offered.actor, body: { replies: [1], exports: [], payload: payloadOf({ $reply: 1 }) } }));
         await flushed();
         const asked = one.sent.flatMap((frame) => (frame.kind === "tell" ? frame.body.replies : []))[0];
         assert.ok(asked !== undefined);
         const heard: unknown[] = [];
         const behind = root.ask((reply) => ({ ask: reply })).then((answer) => heard.push(answer));
         await flushed();
-        const body = (value: unknown): Frame & { kind: "answer" } => ({ kind: "answer", number: asked, body: { replies: [], exports: [], payload: text(value) } });
+        const body = (value: unknown): Frame & { kind: "answer" } => ({ kind: "answer", number: asked, body: { replies: [], exports: [], payload: payloadOf(value) } });
         one.core.receive(bytesOf(body("x".repeat(100)), { ...body(7), number: asked + 1 }));
         await behind;
         assert.deepEqual(heard, [7]);
         assert.ok(narrow.sent.some((frame) => frame.kind === "failed" && frame.number === 1), "the one who asks is told");
         assert.equal(reported.length, 1);
         assert.ok(reported[0] instanceof LinkError && reported[0].code === "too-large");
-    } finally {
-        globals.reportError = reportError;
-    }
+    });
 });

@@ -2,11 +2,12 @@
 
 import { Reply, type Address, type Target } from "./address.js";
 import { Output, protocol } from "./bytes.js";
+import { writeWithin } from "./cut.js";
 import { errorFailure, failureError, stopped, unsent, wordsOf, type LinkEnd } from "./end.js";
 import { LinkError } from "./error.js";
 import { Exports } from "./exports.js";
 import { FarActors, FarAddress, isFull, sent, type FarActor, type Sender } from "./far.js";
-import { JSON_ENCODING, LENGTH, read, ROOT, write, type Body, type End, type Failure, type Frame, type Offer } from "./frame.js";
+import { JSON_ENCODING, LEAST_FRAME, LENGTH, read, ROOT, write, type Body, type End, type Failure, type Frame, type Offer } from "./frame.js";
 import { Incoming, LONGEST_FRAME } from "./incoming.js";
 import { OwnAddress, type Watcher } from "./own.js";
 import { report } from "./report.js";
@@ -69,11 +70,11 @@ export class Core implements Sender, Watcher {
         return { pending: this.#pending.size, far: this.#far.size, exports: this.#exports.size, links: this.#exports.linked };
     }
 
-    /** Says something, unless the link has ended. */
+    /** Says something, unless the link has ended: of what is for people as much as the other side takes. */
     say(frame: Frame): void {
         if (this.#end !== undefined) return;
         const before = this.#output.length;
-        write(frame, this.#output);
+        writeWithin(frame, this.#isGreeted ? this.#longestThere : LEAST_FRAME, this.#output);
         this.#spoken(before);
     }
 
@@ -254,10 +255,10 @@ export class Core implements Sender, Watcher {
     #hello(frame: Frame & { kind: "hello" }): void {
         if (this.#isGreeted) throw protocol("it has said hello twice");
         this.#isGreeted = true;
+        this.#longestThere = Math.min(frame.most, LONGEST_FRAME);
         if (frame.encoding !== JSON_ENCODING) {
             throw protocol(`it writes messages ${frame.encoding === 0 ? "by postcard" : `in a way of number ${frame.encoding}`}, and this page as JSON: choose Encoding::Json at the server's end of the link`);
         }
-        this.#longestThere = Math.min(frame.most, LONGEST_FRAME);
         this.#greeted(frame.root === undefined ? undefined : this.#far.import(ROOT, frame.root.window));
     }
 

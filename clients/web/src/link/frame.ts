@@ -11,6 +11,8 @@ export const JSON_ENCODING = 1;
 export const ROOT = 0;
 /** The bytes of a frame's length, which come first. */
 export const LENGTH = 4;
+/** The longest frame that a side takes before its hello, in bytes without the length. */
+export const LEAST_FRAME = 2 << 10;
 
 const MAGIC = new TextEncoder().encode("TTLK");
 
