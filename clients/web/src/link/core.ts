@@ -120,8 +120,9 @@ export class Core implements Sender, Watcher {
             const said = fate === "not begun" ? "the question was not sent" : "whether the question was handled is not known";
             target.fail(new LinkError("ended", `${words}; ${said}`, fate));
         }
-        this.#far.allEnded({ why: "link lost", text: words });
-        this.#exports.clear();
+        const lost: End = { why: "link lost", text: words };
+        this.#far.allEnded(lost);
+        this.#exports.allEnded(lost);
         this.#carrier.close(end);
         this.#hasEnded(end);
     }

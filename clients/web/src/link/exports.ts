@@ -14,6 +14,8 @@ interface Export {
     /** How often it was sent, less how often it was released. */
     sent: number;
     isWatched: boolean;
+    /** The links with it, by their numbers there: its end is told also when no address is left. */
+    readonly links: Set<bigint>;
     isTold: boolean;
 }
 
@@ -24,7 +26,7 @@ export class Exports {
     readonly #exports = new Map<number, Export>();
     readonly #numbers = new WeakMap<OwnAddress<never>, number>();
     /** Those that end with an actor of the other side, by the number of the link there. */
-    readonly #links = new Map<bigint, { readonly own: number; readonly linker: number }>();
+    readonly #links = new Map<bigint, { readonly own: Export; readonly linker: number }>();
 
     constructor(say: (frame: Frame) => void) {
         this.#say = say;
@@ -46,7 +48,7 @@ export class Exports {
             number = ++this.#last;
             this.#numbers.set(address, number);
         }
-        if (!this.#exports.has(number)) this.#exports.set(number, { actor: address, number, sent: 0, isWatched: false, isTold: false });
+        if (!this.#exports.has(number)) this.#exports.set(number, { actor: address, number, sent: 0, isWatched: false, links: new Set(), isTold: false });
         offers.push({ actor: number, window: address.window });
         return [0, number];
     }
@@ -104,21 +106,30 @@ export class Exports {
     }
 
     /** An actor of the other side is linked with one of these: it takes that along. */
-    link(link: bigint, own: number, linker: number): void {
-        if (this.#exports.has(own)) this.#links.set(link, { own, linker });
-        else this.#unknown(own);
+    link(link: bigint, number: number, linker: number): void {
+        if (this.#links.has(link)) throw protocol(`it has made a link ${link} before`);
+        const own = this.#exports.get(number);
+        if (own === undefined) return this.#unknown(number);
+        // One that has ended is linked with nothing, and its end is told.
+        if (own.isTold) return;
+        own.links.add(link);
+        this.#links.set(link, { own, linker });
     }
 
     unlink(link: bigint): void {
-        this.#links.delete(link);
+        const made = this.#links.get(link);
+        if (made === undefined) return;
+        this.#untie(link, made.own);
+        this.#forget(made.own);
     }
 
     /** An actor of the other side has ended, and takes those along that are linked with it. */
     linkerEnded(number: number, end: End): void {
         for (const [link, { own, linker }] of this.#links) {
             if (linker !== number) continue;
-            this.#links.delete(link);
-            if (isAbnormal(end)) this.#exports.get(own)?.actor.end(chained(end));
+            this.#untie(link, own);
+            if (isAbnormal(end)) own.actor.end(chained(end));
+            this.#forget(own);
         }
     }
 
@@ -128,18 +139,26 @@ export class Exports {
         const known = number === undefined ? undefined : this.#exports.get(number);
         if (known === undefined || known.isTold) return;
         known.isTold = true;
+        for (const link of known.links) this.#untie(link, known);
         this.#say({ kind: "ended", number: known.number, end });
         this.#forget(known);
     }
 
-    /** The link has ended. */
-    clear(): void {
+    /** The link has ended, and with it all that it led to: it takes those along that are linked with one there. */
+    allEnded(end: End): void {
+        const linked = new Set(Array.from(this.#links.values(), ({ own }) => own.actor));
         this.#exports.clear();
         this.#links.clear();
+        for (const actor of linked) actor.end(chained(end));
+    }
+
+    #untie(link: bigint, own: Export): void {
+        this.#links.delete(link);
+        own.links.delete(link);
     }
 
     #forget(known: Export): void {
-        const isOfInterest = known.isWatched && !known.isTold;
+        const isOfInterest = (known.isWatched || known.links.size > 0) && !known.isTold;
         if (known.sent === 0 && !isOfInterest) this.#exports.delete(known.number);
     }
 
