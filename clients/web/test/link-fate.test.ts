@@ -80,7 +80,7 @@ test("an answer that another link does not carry keeps up nothing that comes beh
         const [asker] = narrow.roots;
         assert.ok(root !== undefined && asker !== undefined);
         const { OwnAddress } = await import("../src/link/own.js");
-        const passing = new OwnAddress<Reply<unknown>>((reply) => root.tell({ ask: reply }), 8, narrow.core);
+        const passing = new OwnAddress<Reply<unknown>>((reply) => root.tell({ ask: reply }), 8);
         asker.tell({ at: passing });
         await flushed();
         const offered = narrow.sent.flatMap((frame) => (frame.kind === "tell" ? frame.body.exports : []))[0];

@@ -13,7 +13,7 @@ const link: Frame = { kind: "link", link: 300n, number: 1, linker: 7, name: "" }
 function linked(): ReturnType<typeof end> & { page: OwnAddress<unknown>; told: () => Frame[] } {
     const all = end();
     all.core.receive(bytesOf(hello()));
-    const page = new OwnAddress<unknown>(() => {}, 8, all.core);
+    const page = new OwnAddress<unknown>(() => {}, 8);
     all.roots[0]?.tell({ at: page });
     all.core.receive(bytesOf(link, { kind: "release", number: 1, count: 1 }));
     const told = (): Frame[] => {
@@ -75,7 +75,7 @@ test("an actor of the page ends with the way to the one that is linked with it",
 
 test("an actor of the page that has ended is linked with none", () => {
     const { core, roots, told } = linked();
-    const page = new OwnAddress<unknown>(() => {}, 8, core);
+    const page = new OwnAddress<unknown>(() => {}, 8);
     roots[0]?.tell({ at: page });
     core.receive(bytesOf({ ...link, link: 301n, number: 2 }));
     page.release();
@@ -95,4 +95,22 @@ test("a link is made once", () => {
     const { core, ended } = linked();
     core.receive(bytesOf({ ...link, linker: 8 }));
     assert.deepEqual(ended, [{ how: "protocol", text: "it has made a link 300 before" }]);
+});
+
+test("the end of an actor of the page is told over each link that has its address", () => {
+    const ends = [end(), end(), end()];
+    const page = new OwnAddress<unknown>(() => {}, 8);
+    for (const { core, roots } of ends) {
+        core.receive(bytesOf(hello()));
+        roots[0]?.tell({ at: page });
+    }
+    // The last one has none any more.
+    ends[2]?.core.receive(bytesOf({ kind: "release", number: 1, count: 1 }));
+    page.release();
+    const told = ends.map(({ core, sent }) => {
+        core.flush();
+        return sent.filter(({ kind }) => kind === "ended");
+    });
+    const once: Frame[] = [{ kind: "ended", number: 1, end: { why: "stopped" } }];
+    assert.deepEqual(told, [once, once, []]);
 });

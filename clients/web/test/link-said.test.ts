@@ -19,7 +19,7 @@ const lengthOf = (frame: Frame): number => bytesOf(frame).length - LENGTH;
 async function failed(most: number, handler: Handler<Reply<unknown>>): Promise<Frame & { kind: "failed" }> {
     const { core, sent, roots } = end();
     core.receive(bytesOf(hello(most)));
-    const page = new OwnAddress(handler, 8, core);
+    const page = new OwnAddress(handler, 8);
     roots[0]?.tell({ at: page });
     core.receive(bytesOf({ kind: "tell", number: 1, body: { replies: [1], exports: [], payload: payloadOf({ $reply: 1 }) } }));
     await flushed();

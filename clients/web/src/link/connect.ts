@@ -115,7 +115,7 @@ export function connect<Root>(url: string | URL, options: ConnectOptions = {}): 
                 stop();
                 resolve({
                     root: root as Address<Root>,
-                    export: (handler, { window = USUAL_WINDOW } = {}) => new OwnAddress(handler, window, core),
+                    export: (handler, { window = USUAL_WINDOW } = {}) => new OwnAddress(handler, window),
                     call: <Answer>(method: string, params?: unknown, how: AskOptions = {}) => calls.call(method, params, how) as Promise<Answer>,
                     subscribe: (name, listener, wish = {}) => calls.subscribe(name, listener, wish),
                     ended,

@@ -9,7 +9,7 @@ import { Exports } from "./exports.js";
 import { FarActors, FarAddress, isFull, sent, type FarActor, type Sender } from "./far.js";
 import { JSON_ENCODING, LEAST_FRAME, LENGTH, read, ROOT, write, type Body, type End, type Failure, type Frame, type Offer } from "./frame.js";
 import { Incoming, LONGEST_FRAME } from "./incoming.js";
-import { OwnAddress, type Watcher } from "./own.js";
+import { OwnAddress } from "./own.js";
 import { report } from "./report.js";
 import { readValue, writeValue, type Place, type Written } from "./values.js";
 
@@ -30,7 +30,7 @@ interface Pending {
 }
 
 /** One end of a link. */
-export class Core implements Sender, Watcher {
+export class Core implements Sender {
     readonly #carrier: Carrier;
     readonly #mostUnread: number;
     readonly #output = new Output();
@@ -352,10 +352,5 @@ export class Core implements Sender, Watcher {
             fail: (error) => this.say({ kind: "failed", number, failure: errorFailure(error) }),
             isAwaited: () => this.#end === undefined,
         };
-    }
-
-    /** An actor of this side has ended. */
-    ended(actor: OwnAddress<never>, end: End): void {
-        this.#exports.ended(actor, end);
     }
 }

@@ -4,7 +4,7 @@ import { protocol } from "./bytes.js";
 import { chained } from "./end.js";
 import { LinkError } from "./error.js";
 import { isAbnormal, ROOT, type End, type Frame, type Offer } from "./frame.js";
-import type { OwnAddress } from "./own.js";
+import type { OwnAddress, Watcher } from "./own.js";
 import type { Place } from "./values.js";
 
 /** An actor of this side, as the other one knows it. */
@@ -20,7 +20,7 @@ interface Export {
 }
 
 /** The actors of this page that the other side knows. */
-export class Exports {
+export class Exports implements Watcher {
     readonly #say: (frame: Frame) => void;
     #last = ROOT;
     readonly #exports = new Map<number, Export>();
@@ -48,7 +48,10 @@ export class Exports {
             number = ++this.#last;
             this.#numbers.set(address, number);
         }
-        if (!this.#exports.has(number)) this.#exports.set(number, { actor: address, number, sent: 0, isWatched: false, links: new Set(), isTold: false });
+        if (!this.#exports.has(number)) {
+            this.#exports.set(number, { actor: address, number, sent: 0, isWatched: false, links: new Set(), isTold: false });
+            address.watchedBy(this);
+        }
         offers.push({ actor: number, window: address.window });
         return [0, number];
     }
@@ -147,6 +150,7 @@ export class Exports {
     /** The link has ended, and with it all that it led to: it takes those along that are linked with one there. */
     allEnded(end: End): void {
         const linked = new Set(Array.from(this.#links.values(), ({ own }) => own.actor));
+        for (const { actor } of this.#exports.values()) actor.unwatchedBy(this);
         this.#exports.clear();
         this.#links.clear();
         for (const actor of linked) actor.end(chained(end));
@@ -159,7 +163,9 @@ export class Exports {
 
     #forget(known: Export): void {
         const isOfInterest = (known.isWatched || known.links.size > 0) && !known.isTold;
-        if (known.sent === 0 && !isOfInterest) this.#exports.delete(known.number);
+        if (known.sent > 0 || isOfInterest) return;
+        this.#exports.delete(known.number);
+        known.actor.unwatchedBy(this);
     }
 
     /** Says of an actor that it is not known any more. */

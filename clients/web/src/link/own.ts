@@ -22,7 +22,7 @@ interface Delivery {
     done(): void;
 }
 
-/** What a link is told of an actor of this page. */
+/** What is told of the end of an actor of this page: each link whose other side knows it. */
 export interface Watcher {
     ended(actor: OwnAddress<never>, end: End): void;
 }
@@ -41,15 +41,14 @@ export class OwnAddress<Message> extends Address<Message> {
     #isFinishing = false;
     #tellEnd: ((end: End) => void) | undefined;
     #ended: Promise<End> | undefined;
-    readonly #watcher: Watcher;
+    readonly #watchers = new Set<Watcher>();
     /** @internal */
     readonly window: number;
 
     /** @internal */
-    constructor(handler: Handler<Message>, window: number, watcher: Watcher) {
+    constructor(handler: Handler<Message>, window: number) {
         super();
         this.#handler = handler;
-        this.#watcher = watcher;
         this.window = window;
     }
 
@@ -83,6 +82,16 @@ export class OwnAddress<Message> extends Address<Message> {
         return this.#end;
     }
 
+    /** @internal Tells its end there. */
+    watchedBy(watcher: Watcher): void {
+        this.#watchers.add(watcher);
+    }
+
+    /** @internal */
+    unwatchedBy(watcher: Watcher): void {
+        this.#watchers.delete(watcher);
+    }
+
     /** @internal */
     deliver(delivery: Delivery): void {
         if (this.#end !== undefined || this.#isFinishing) return refuse(delivery);
@@ -102,7 +111,7 @@ export class OwnAddress<Message> extends Address<Message> {
         this.#end = end;
         for (const delivery of this.#waiting.splice(0)) refuse(delivery);
         this.#tellEnd?.(end);
-        this.#watcher.ended(this as OwnAddress<never>, end);
+        for (const watcher of this.#watchers) watcher.ended(this as OwnAddress<never>, end);
     }
 
     async #run(): Promise<void> {
