@@ -2,9 +2,10 @@
 
 import assert from "node:assert/strict";
 import { test } from "node:test";
+import type { Address } from "../src/link/address.js";
 import type { End, Frame } from "../src/link/frame.js";
 import { OwnAddress } from "../src/link/own.js";
-import { bytesOf, end, hello } from "./link-by-hand.js";
+import { bytesOf, end, hello, payloadOf } from "./link-by-hand.js";
 
 const panicked: End = { why: "panicked", text: "no more ink" };
 const link: Frame = { kind: "link", link: 300n, number: 1, linker: 7, name: "" };
@@ -113,4 +114,51 @@ test("the end of an actor of the page is told over each link that has its addres
     });
     const once: Frame[] = [{ kind: "ended", number: 1, end: { why: "stopped" } }];
     assert.deepEqual(told, [once, once, []]);
+});
+
+test("the end of an actor of the server may be asked for behind its last address", async () => {
+    const { core, sent, roots } = end();
+    core.receive(bytesOf(hello()));
+    const [root] = roots;
+    assert.ok(root !== undefined);
+    root.release();
+    assert.equal(core.kept.far, 0);
+    const { ended } = root;
+    assert.equal(root.ended, ended);
+    core.flush();
+    assert.deepEqual(sent.slice(1), [{ kind: "release", number: 0, count: 1 }, { kind: "watch", number: 0 }]);
+    core.receive(bytesOf({ kind: "ended", number: 0, end: panicked }));
+    assert.deepEqual(await ended, panicked);
+    assert.deepEqual(await root.ended, panicked);
+    assert.equal(core.kept.far, 0);
+});
+
+test("the end of an actor may be asked for behind its last address when the link has ended, or ends", async () => {
+    for (const isAskedBefore of [false, true]) {
+        const { core, roots } = end();
+        core.receive(bytesOf(hello()));
+        const [root] = roots;
+        assert.ok(root !== undefined);
+        root.release();
+        if (isAskedBefore) void root.ended;
+        core.finish({ how: "lost", text: "the cable" });
+        assert.deepEqual(await root.ended, { why: "link lost", text: "the other side is gone: the cable" });
+        assert.equal(core.kept.far, 0);
+    }
+});
+
+test("the end of an actor whose last address was given up, and which came again, is that of all its addresses", async () => {
+    const { core, roots } = end();
+    core.receive(bytesOf(hello()));
+    const received: Address<unknown>[] = [];
+    const page = new OwnAddress<Address<unknown>>((address) => void received.push(address), 8);
+    roots[0]?.tell({ at: page });
+    const sends: Frame = { kind: "tell", number: 1, body: { replies: [], exports: [{ actor: 5, window: 0 }], payload: payloadOf({ $address: [0, 5] }) } };
+    core.receive(bytesOf(sends));
+    received[0]?.release();
+    core.receive(bytesOf(sends));
+    const ends = received.map((address) => address.ended);
+    assert.equal(ends.length, 2);
+    core.receive(bytesOf({ kind: "ended", number: 5, end: panicked }));
+    assert.deepEqual(await Promise.all(ends), [panicked, panicked]);
 });

@@ -88,6 +88,8 @@ export class FarAddress<Message> extends Address<Message> {
 export class FarActors {
     readonly #link: Sender;
     readonly #actors = new Map<number, FarActor>();
+    /** How the link has ended, as an end of all of them. */
+    #allEnded: End | undefined;
 
     constructor(link: Sender) {
         this.#link = link;
@@ -161,9 +163,15 @@ export class FarActors {
         });
     }
 
+    /** The end of an actor, also if its last address was given up. */
     endOf(actor: FarActor): Promise<End> {
-        if (actor.end !== undefined) return Promise.resolve(actor.end);
+        const end = actor.end ?? this.#allEnded;
+        if (end !== undefined) return Promise.resolve(end);
         if (actor.ended === undefined) {
+            // It may have been forgotten, and known anew by another address since: its number is the same.
+            const known = this.#actors.get(actor.number);
+            if (known !== undefined && known !== actor) return this.endOf(known);
+            this.#actors.set(actor.number, actor);
             actor.ended = new Promise((resolve) => (actor.tellEnd = resolve));
             // So that it is told also when no address is left here.
             this.#link.say({ kind: "watch", number: actor.number });
@@ -196,6 +204,7 @@ export class FarActors {
 
     /** The link has: all of them are gone. */
     allEnded(end: End): void {
+        this.#allEnded = end;
         const actors = Array.from(this.#actors.values());
         this.#actors.clear();
         for (const actor of actors) this.#end(actor, end);
