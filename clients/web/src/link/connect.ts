@@ -37,7 +37,7 @@ export interface ConnectOptions {
 export interface Link<Root> {
     /** The actor that the server offers this page. */
     readonly root: Address<Root>;
-    /** An actor of this page: its address may stand in messages, and the server reaches it then. */
+    /** An actor of this page: its address may stand in messages, and the server reaches it then. Throws a `RangeError` for a window that is no whole number. */
     export<Message>(handler: Handler<Message>, options?: ExportOptions): OwnAddress<Message>;
     /**
      * Calls a method of the server's services, over the same WebSocket: `call("Sums.add", [40, 2])`, or with arguments by their names. Rejects with

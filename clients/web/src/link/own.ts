@@ -10,7 +10,10 @@ export type Handler<Message> = (message: Message) => void | Promise<void>;
 
 /** What an actor of this page is to be like. */
 export interface ExportOptions {
-    /** How many messages of the server's may be on their way to it, or wait: its senders wait for more. 256 unless it is said. */
+    /**
+     * How many messages of the server's may be on their way to it, or wait: its senders wait for more. A whole number; with 0, as with `Infinity`,
+     * any number may. 256 unless it is said.
+     */
     readonly window?: number;
 }
 
@@ -49,7 +52,7 @@ export class OwnAddress<Message> extends Address<Message> {
     constructor(handler: Handler<Message>, window: number) {
         super();
         this.#handler = handler;
-        this.window = window;
+        this.window = checked(window);
     }
 
     override tell(message: Message): void {
@@ -131,6 +134,13 @@ export class OwnAddress<Message> extends Address<Message> {
         this.#isRunning = false;
         if (this.#isFinishing) this.end({ why: "stopped" });
     }
+}
+
+/** A window as it is written; 0 is none. Throws a `RangeError` if it cannot be. */
+function checked(window: number): number {
+    if (window === Infinity) return 0;
+    if (Number.isSafeInteger(window) && window >= 0) return window;
+    throw new RangeError(`an actor of the page with a window of ${String(window)}: it is a whole number; 0 and Infinity are none`);
 }
 
 function refuse(delivery: Delivery): void {
