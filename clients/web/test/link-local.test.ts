@@ -2,6 +2,10 @@
 
 import assert from "node:assert/strict";
 import { test } from "node:test";
+import { setFlagsFromString } from "node:v8";
+import { runInNewContext } from "node:vm";
+import type { Reply } from "../src/link/address.js";
+import { LinkError } from "../src/link/error.js";
 import { OwnAddress } from "../src/link/own.js";
 import { bytesOf, end, hello } from "./link-by-hand.js";
 
@@ -18,4 +22,27 @@ test("a window that cannot be written is refused, and one without an end is none
         core.flush();
         assert.deepEqual(sent.flatMap((frame) => (frame.kind === "tell" ? frame.body.exports : [])), [{ actor: 1, window: written }]);
     }
+});
+
+/** That a question fails so, at the latest when the engine has collected what is forgotten. */
+async function isUnanswered(answer: Promise<unknown>): Promise<void> {
+    setFlagsFromString("--expose-gc");
+    const collect = runInNewContext("gc") as () => void;
+    let error: unknown;
+    void answer.catch((thrown: unknown) => (error = thrown));
+    // The engine may take some rounds; where the reply is kept no number is enough.
+    for (let round = 0; round < 500 && error === undefined; round++) {
+        collect();
+        await new Promise((resolve) => setImmediate(resolve));
+    }
+    assert.ok(error instanceof LinkError && error.code === "unanswered", String(error));
+}
+
+const asking = (reply: Reply<unknown>): unknown => ({ ask: reply });
+
+test("a reply that an actor of the page forgets is an answer that does not come, also to the page", async () => {
+    const heard: string[] = [];
+    const page = new OwnAddress<unknown>((message) => void heard.push(Object.keys(message as object).join()), 8);
+    await isUnanswered(page.ask(asking));
+    assert.deepEqual(heard, ["ask"]);
 });

@@ -40,9 +40,12 @@ export abstract class Address<Message> {
         let isOver = options.signal?.aborted === true;
         let giveUp = (_: LinkError): void => {};
         let leave = (): void => {};
+        // Kept until it is told, and no longer: a reply that is forgotten elsewhere is to be found so.
+        let message: Message | undefined;
         const answered = new Promise<Answer>((resolve, reject) => {
             giveUp = (error) => {
                 isOver = true;
+                message = undefined;
                 leave();
                 reject(error);
             };
@@ -55,19 +58,21 @@ export abstract class Address<Message> {
                 isAwaited: () => !isOver,
             };
             // At once if there is room: what is told behind it is to come behind it.
-            const message = question(new Reply<Answer>(target));
+            message = question(new Reply<Answer>(target));
             const send = (): void => {
                 if (isOver) return;
                 try {
-                    this.tell(message);
+                    this.tell(message as Message);
                     fate = "unknown";
                 } catch (error) {
-                    if (error instanceof LinkError && error.code === "full") leave = this.whenRoom(send);
-                    else {
-                        isOver = true;
-                        reject(error);
+                    if (error instanceof LinkError && error.code === "full") {
+                        leave = this.whenRoom(send);
+                        return;
                     }
+                    isOver = true;
+                    reject(error);
                 }
+                message = undefined;
             };
             send();
         });
