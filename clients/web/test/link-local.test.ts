@@ -7,7 +7,7 @@ import { runInNewContext } from "node:vm";
 import type { Reply } from "../src/link/address.js";
 import { LinkError } from "../src/link/error.js";
 import { OwnAddress } from "../src/link/own.js";
-import { bytesOf, end, hello } from "./link-by-hand.js";
+import { bytesOf, end, hello, reporting } from "./link-by-hand.js";
 
 test("a window that cannot be written is refused, and one without an end is none", () => {
     for (const window of [-1, 1.5, NaN, 2 ** 53, -Infinity, "8" as unknown as number]) {
@@ -45,4 +45,37 @@ test("a reply that an actor of the page forgets is an answer that does not come,
     const page = new OwnAddress<unknown>((message) => void heard.push(Object.keys(message as object).join()), 8);
     await isUnanswered(page.ask(asking));
     assert.deepEqual(heard, ["ask"]);
+});
+
+test("a page that asks its own actor is told what the handler throws", async () => {
+    await reporting(async (reported) => {
+        const page = new OwnAddress<unknown>(() => {
+            throw new Error("no more ink");
+        }, 8);
+        await assert.rejects(page.ask(asking), (error) => error instanceof LinkError && error.code === "panicked" && error.message === "no more ink");
+        assert.equal(reported.length, 1);
+    });
+});
+
+test("a page that asks its own actor is told that this has ended", async () => {
+    let go = (): void => {};
+    const page = new OwnAddress<unknown>(() => new Promise<void>((resolve) => (go = resolve)), 8);
+    page.tell("first");
+    const waiting = page.ask(asking);
+    page.release();
+    const hasStopped = (error: unknown): boolean => error instanceof LinkError && error.code === "stopped" && error.fate === "not begun";
+    await assert.rejects(waiting, hasStopped);
+    await assert.rejects(page.ask(asking), hasStopped);
+    go();
+});
+
+test("a page that has its answer hears no more of that question", async () => {
+    await reporting(async (reported) => {
+        const page = new OwnAddress<{ ask: Reply<number> }>(({ ask }) => {
+            ask.send(7);
+            throw new Error("too late");
+        }, 8);
+        assert.equal(await page.ask<number>((reply) => ({ ask: reply })), 7);
+        assert.equal(reported.length, 1);
+    });
 });

@@ -19,6 +19,11 @@ export abstract class Address<Message> {
      */
     abstract room(): Promise<void>;
 
+    /** @internal As `tell`, of a message with this way back. */
+    tellAsking(message: Message, _reply: Reply<unknown>): void {
+        this.tell(message);
+    }
+
     /** @internal Calls this once when an actor that was full takes another message, or has ended; what it returns gives that up. */
     abstract whenRoom(look: () => void): () => void;
 
@@ -41,11 +46,11 @@ export abstract class Address<Message> {
         let giveUp = (_: LinkError): void => {};
         let leave = (): void => {};
         // Kept until it is told, and no longer: a reply that is forgotten elsewhere is to be found so.
-        let message: Message | undefined;
+        let untold: { readonly message: Message; readonly reply: Reply<unknown> } | undefined;
         const answered = new Promise<Answer>((resolve, reject) => {
             giveUp = (error) => {
                 isOver = true;
-                message = undefined;
+                untold = undefined;
                 leave();
                 reject(error);
             };
@@ -58,11 +63,12 @@ export abstract class Address<Message> {
                 isAwaited: () => !isOver,
             };
             // At once if there is room: what is told behind it is to come behind it.
-            message = question(new Reply<Answer>(target));
+            const reply = new Reply<Answer>(target);
+            untold = { message: question(reply), reply };
             const send = (): void => {
-                if (isOver) return;
+                if (isOver || untold === undefined) return;
                 try {
-                    this.tell(message as Message);
+                    this.tellAsking(untold.message, untold.reply);
                     fate = "unknown";
                 } catch (error) {
                     if (error instanceof LinkError && error.code === "full") {
@@ -72,7 +78,7 @@ export abstract class Address<Message> {
                     isOver = true;
                     reject(error);
                 }
-                message = undefined;
+                untold = undefined;
             };
             send();
         });

@@ -56,8 +56,17 @@ export class OwnAddress<Message> extends Address<Message> {
     }
 
     override tell(message: Message): void {
+        this.#tell(message, []);
+    }
+
+    /** @internal */
+    override tellAsking(message: Message, reply: Reply<unknown>): void {
+        this.#tell(message, [reply]);
+    }
+
+    #tell(message: Message, replies: readonly Reply<unknown>[]): void {
         if (this.#end !== undefined || this.#isFinishing) throw new LinkError("stopped", "the actor of this page has ended");
-        this.deliver({ message, replies: [], done: () => {} });
+        this.deliver({ message, replies, done: () => {} });
     }
 
     override room(): Promise<void> {
