@@ -1,5 +1,6 @@
 // What the server tells of its own traffic.
 
+import { reason } from "../src/reason.js";
 import { counted, element, framed, milliseconds } from "./dom.js";
 import { ask, Refused } from "./services.js";
 
@@ -29,7 +30,7 @@ export async function adviceView(): Promise<HTMLElement> {
             place.replaceChildren(...shown(report));
         } catch (error) {
             const off = error instanceof Refused && error.status === 404;
-            const text = off ? "The server looks at no answers (tamtam serve --advice N looks at one in N)." : String(error instanceof Error ? error.message : error);
+            const text = off ? "The server looks at no answers (tamtam serve --advice N looks at one in N)." : reason(error);
             place.replaceChildren(element("p", {}, text));
         }
     };

@@ -1,12 +1,13 @@
 // A call through one of the protocols: its request, its answer, what it took.
 
+import { reason } from "../src/reason.js";
 import { decode } from "../src/rows.js";
 import { amfAnswer, amfCall, type Version } from "./amf.js";
 import type { Unread } from "./amf/input.js";
 import { Columns, type Library } from "./columns.js";
 import { parse, stringify } from "./json.js";
 import { messagePack } from "./message-pack.js";
-import { headers, reason, type Method } from "./services.js";
+import { headers, type Method } from "./services.js";
 import { xmlAnswer, xmlCall } from "./xml.js";
 
 export type Given = unknown[] | Record<string, unknown>;

@@ -1,10 +1,11 @@
 // What each form of an answer costs: as a table, and as a picture of its bytes.
 
+import { reason } from "../src/reason.js";
 import { bars, type Kind } from "./bars.js";
 import { call, ways, type Given, type Outcome } from "./call.js";
 import { counted, element, framed, milliseconds } from "./dom.js";
 import { stringify } from "./json.js";
-import { headers, reason, Refused, type Method } from "./services.js";
+import { headers, Refused, type Method } from "./services.js";
 
 /** An answer in one form, as the server has weighed it. Times are in microseconds of CPU. */
 interface Weighed {

@@ -1,8 +1,9 @@
 // The arguments of a call: a field for each, or all of them as JSON.
 
+import { reason } from "../src/reason.js";
 import { choice, element } from "./dom.js";
 import { integerIn, parse, stringify } from "./json.js";
-import { reason, typeName, values, type Method, type Schema } from "./services.js";
+import { typeName, values, type Method, type Schema } from "./services.js";
 
 /** What a reader has typed. */
 export interface Arguments {

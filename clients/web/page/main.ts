@@ -1,5 +1,6 @@
 // The service browser: what there is to call and to subscribe to, a method, its call and its answer.
 
+import { reason } from "../src/reason.js";
 import { adviceView } from "./advice.js";
 import { call, ways, type Given, type Outcome, type Way } from "./call.js";
 import { compared } from "./compare.js";
@@ -7,7 +8,7 @@ import { byId, counted, element, milliseconds, say } from "./dom.js";
 import { argumentsOf } from "./form.js";
 import { stringify } from "./json.js";
 import { linkView } from "./link.js";
-import { described, reason, Refused, setToken, typeName, type Link, type Method, type Service } from "./services.js";
+import { described, Refused, setToken, typeName, type Link, type Method, type Service } from "./services.js";
 import { shown } from "./show.js";
 import { snippets } from "./snippets.js";
 import { publicationView } from "./subscribing.js";

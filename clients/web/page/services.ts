@@ -76,11 +76,6 @@ export function headers(more: Readonly<Record<string, string>> = {}): Record<str
     return token === "" ? { ...more } : { ...more, Authorization: `Bearer ${token}` };
 }
 
-/** What an error says, in words for the reader. */
-export function reason(error: unknown): string {
-    return error instanceof Error ? error.message : String(error);
-}
-
 /** What the server said in place of an answer. */
 export class Refused extends Error {
     readonly status: number;

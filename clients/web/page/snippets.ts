@@ -1,9 +1,10 @@
 // A call in other languages, to copy.
 
+import { reason } from "../src/reason.js";
 import { places, request, type Given, type Way } from "./call.js";
 import { base, codeView, inPython, memberInPython, quoted, withToken, type Code } from "./code.js";
 import { asDouble, holds, stringify } from "./json.js";
-import { getToken, reason, type Method } from "./services.js";
+import { getToken, type Method } from "./services.js";
 
 type Write = (method: Method, way: Way, given: Given, base: string) => string;
 

@@ -79,3 +79,15 @@ test("a page that has its answer hears no more of that question", async () => {
         assert.equal(reported.length, 1);
     });
 });
+
+test("an actor of the page whose handler throws what has no text goes on", async () => {
+    await reporting(async (reported) => {
+        const page = new OwnAddress<{ ask: Reply<number> }>(({ ask }) => {
+            if (reported.length === 0) throw Object.create(null);
+            ask.send(7);
+        }, 8);
+        const asked = (): Promise<number> => page.ask<number>((reply) => ({ ask: reply }));
+        await assert.rejects(asked(), (error) => error instanceof LinkError && error.code === "panicked" && error.message === "what was thrown cannot be said in words");
+        assert.equal(await asked(), 7);
+    });
+});

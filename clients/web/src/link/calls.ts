@@ -1,5 +1,6 @@
 // Methods and subscriptions of the server: JSON-RPC in the text frames of a link's socket.
 
+import { reason } from "../reason.js";
 import { LinkError } from "./error.js";
 import { report } from "./report.js";
 import { within, type AskOptions } from "./patience.js";
@@ -157,6 +158,6 @@ function textOf(id: number, method: string, params: unknown): string {
     try {
         return JSON.stringify({ jsonrpc: "2.0", id, method, params }, listed);
     } catch (error) {
-        throw new LinkError("not-encodable", `the arguments of ${method} are no JSON: ${error instanceof Error ? error.message : String(error)}`);
+        throw new LinkError("not-encodable", `the arguments of ${method} are no JSON: ${reason(error)}`);
     }
 }

@@ -1,5 +1,6 @@
 // A link over a WebSocket, and what is called and listened to beside it.
 
+import { reason } from "../reason.js";
 import type { Address } from "./address.js";
 import { Calls, type Listener, type Subscription, type Wish } from "./calls.js";
 import { Core } from "./core.js";
@@ -76,7 +77,7 @@ export function connect<Root>(url: string | URL, options: ConnectOptions = {}): 
         try {
             socket = new Socket(address, protocols);
         } catch (error) {
-            throw new LinkError("connect", `no link can be opened to ${address}: ${error instanceof Error ? error.message : String(error)}`);
+            throw new LinkError("connect", `no link can be opened to ${address}: ${reason(error)}`);
         }
         socket.binaryType = "arraybuffer";
         let tellEnded: (end: LinkEnd) => void = () => {};
@@ -144,7 +145,7 @@ export function connect<Root>(url: string | URL, options: ConnectOptions = {}): 
                 try {
                     calls.receive(String(data));
                 } catch (error) {
-                    core.finish({ how: "protocol", text: error instanceof Error ? error.message : String(error) });
+                    core.finish({ how: "protocol", text: reason(error) });
                 }
             }
         };

@@ -1,5 +1,6 @@
 // Actors of this page.
 
+import { reason } from "../reason.js";
 import { Address, type Reply, type Target } from "./address.js";
 import { LinkError } from "./error.js";
 import type { End } from "./frame.js";
@@ -134,8 +135,7 @@ export class OwnAddress<Message> extends Address<Message> {
                 // One that has handled it at once is not made to wait.
                 if (handled !== undefined) await handled;
             } catch (error) {
-                const text = error instanceof Error ? error.message : String(error);
-                for (const reply of next.replies) fail(reply, new LinkError("panicked", text, "begun"));
+                for (const reply of next.replies) fail(reply, new LinkError("panicked", reason(error), "begun"));
                 report(error);
             }
             next.done();

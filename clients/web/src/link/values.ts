@@ -1,5 +1,6 @@
 // Messages as JSON, with the addresses and replies that are in them.
 
+import { reason } from "../reason.js";
 import { Address, Reply } from "./address.js";
 import { LinkError } from "./error.js";
 
@@ -34,7 +35,7 @@ export function writeValue(value: unknown, written: Written): Uint8Array {
         });
     } catch (error) {
         if (error instanceof LinkError) throw error;
-        throw new LinkError("not-encodable", `it cannot be written as JSON: ${error instanceof Error ? error.message : String(error)}`);
+        throw new LinkError("not-encodable", `it cannot be written as JSON: ${reason(error)}`);
     }
     if (text === undefined) throw new LinkError("not-encodable", "it cannot be written as JSON: it is undefined, or a function");
     return encoder.encode(text);
@@ -64,7 +65,7 @@ export function readValue(payload: Uint8Array, taken: Taken): unknown {
         if (!text.includes('{"$')) return JSON.parse(text) as unknown;
         return JSON.parse(text, (_, part: unknown) => revived(part, taken)) as unknown;
     } catch (error) {
-        throw new LinkError("not-decodable", `it is no JSON: ${error instanceof Error ? error.message : String(error)}`);
+        throw new LinkError("not-decodable", `it is no JSON: ${reason(error)}`);
     }
 }
 
