@@ -127,6 +127,13 @@ test("what is written is read the same", () => {
     }
 });
 
+test("a text that begins with a byte order mark keeps it", () => {
+    const text = "\ufeffdrum";
+    const bytes = Buffer.from(text);
+    assert.equal(read(Uint8Array.of(2, 0, bytes.length, ...bytes), 0), text);
+    assert.equal(amf3(6, bytes.length * 2 + 1, ...bytes), text);
+});
+
 test("values are written as the library of the server writes them", () => {
     const name = "pyamf-amf3-integers";
     const out = new Output();

@@ -1,6 +1,6 @@
 // The bytes of an answer in AMF, read one after the other; whatever is wrong is an error that says where.
 
-const decoder = new TextDecoder();
+const decoder = new TextDecoder("utf-8", { ignoreBOM: true });
 
 /** A text of ASCII with up to so many letters is made faster letter by letter. */
 const LETTER_BY_LETTER = 24;
