@@ -77,6 +77,11 @@ test("each golden frame is read, and written with the same bytes", () => {
     }
 });
 
+test("a text that begins with a byte order mark keeps it", () => {
+    const frame: Frame = { kind: "goodbye", text: "\ufeffenough" };
+    assert.deepEqual(read(bytesOf(frame).subarray(LENGTH)), frame);
+});
+
 /** With a payload that does not care in which buffer it lies. */
 function plain(frame: Frame | undefined): unknown {
     if (frame?.kind !== "tell" && frame?.kind !== "answer") return frame;

@@ -3,7 +3,7 @@
 import { LinkError } from "./error.js";
 
 const encoder = new TextEncoder();
-const decoder = new TextDecoder("utf-8", { fatal: true });
+const decoder = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true });
 
 /** Bytes that grow. */
 export class Output {
