@@ -115,7 +115,7 @@ mod tests {
     use std::collections::HashSet;
 
     use super::*;
-    use crate::Failure;
+    use crate::{Failure, Measure, Measurement};
 
     #[test]
     fn names_are_unique_and_everyone_takes_part_in_something() {
@@ -155,6 +155,52 @@ mod tests {
         crate::serve_if_asked(all());
     }
 
+    /// What comes of a contender's `measure` with at most so many messages, in a thread of its own: a variant may pin the thread
+    /// that runs it, for good.
+    fn tried(
+        contender: &'static dyn Contender,
+        measure: &Measure,
+        most: u64,
+    ) -> Result<Measurement, Failure> {
+        let index = contender.measures().iter().position(|other| {
+            other.experiment() == measure.experiment() && other.variant() == measure.variant()
+        });
+        std::thread::spawn(move || {
+            contender.measures()[index.expect("it is one of them")].try_out(most)
+        })
+        .join()
+        .expect("no contender panics")
+    }
+
+    /// The most memory is told only where it is that of all processes that take part.
+    #[cfg(target_os = "linux")]
+    #[test]
+    fn an_actor_in_another_process_is_asked_with_what_that_uses() {
+        crate::serve_by_test("contenders::tests::serves");
+        for (name, is_elsewhere) in [
+            ("link", true),
+            ("process", true),
+            ("socket-bytes", true),
+            ("link-memory", false),
+        ] {
+            let contender = all().iter().find(|other| other.card().name == name);
+            let contender = *contender.expect("it is on offer");
+            for measure in contender.measures() {
+                if measure.experiment() != "ask" {
+                    continue;
+                }
+                let measurement = match tried(contender, &measure, 20_000) {
+                    // A machine with one processor, or one where threads cannot be pinned.
+                    Err(Failure::Impossible(_)) => continue,
+                    outcome => outcome.unwrap(),
+                };
+                let has = |metric| measurement.value(metric).is_some();
+                assert!(has("cpu_ns_per_op"), "{name} {}", measure.variant());
+                assert_eq!(has("peak_rss_kib"), !is_elsewhere, "{name}");
+            }
+        }
+    }
+
     /// Every contender delivers, in one variant of each kind that it takes part in.
     #[test]
     fn everyone_delivers() {
@@ -178,27 +224,14 @@ mod tests {
                 if contender.card().name.contains('+') && measure.variant().kind() == "other" {
                     continue;
                 }
-                // In a thread of its own: a variant may pin the thread that runs it, for good.
+                // Where a variant may have any number of messages it takes millions.
+                let most = match kind {
+                    "tells" | "token" => 20_000,
+                    _ => u64::MAX,
+                };
                 let name = contender.card().name;
                 let variant = measure.variant().to_string();
-                let outcome = std::thread::scope(|scope| {
-                    let index = contender.measures().iter().position(|other| {
-                        other.experiment() == measure.experiment()
-                            && other.variant() == measure.variant()
-                    });
-                    // Where a variant may have any number of messages it takes millions.
-                    let most = match kind {
-                        "tells" | "token" => 20_000,
-                        _ => u64::MAX,
-                    };
-                    scope
-                        .spawn(move || {
-                            contender.measures()[index.expect("it is one of them")].try_out(most)
-                        })
-                        .join()
-                        .expect("no contender panics")
-                });
-                match outcome {
+                match tried(*contender, &measure, most) {
                     // A machine with one processor, or one where threads cannot be pinned.
                     Err(Failure::Impossible(_)) => {}
                     outcome => assert!(outcome.is_ok(), "{name} {variant}: {outcome:?}"),

@@ -63,12 +63,8 @@ pub(crate) fn serve(contender: &dyn Contender, part: Option<&str>) -> Result<(),
     out.flush()?;
     for line in io::stdin().lines() {
         if line? == USAGE {
-            let Usage {
-                cpu,
-                voluntary,
-                involuntary,
-            } = Usage::of_process().unwrap_or_default();
-            writeln!(out, "{} {voluntary} {involuntary}", cpu.as_nanos())?;
+            let [cpu, voluntary, involuntary] = Usage::of_process().unwrap_or_default().numbers();
+            writeln!(out, "{cpu} {voluntary} {involuntary}")?;
             out.flush()?;
         }
     }
@@ -177,6 +173,12 @@ impl ServerProcess {
         &self.address
     }
 
+    /// What it has used of the machine so far, as it says itself: nanoseconds of processors, voluntary and involuntary switches.
+    /// `None` where the system does not tell, and if it has ended.
+    pub fn used(&mut self) -> Option<[u64; 3]> {
+        self.usage().map(Usage::numbers)
+    }
+
     /// What it and this process have used of the machine so far; `None` where the system does not tell.
     pub(crate) fn usage_with_this(&mut self) -> Option<Usage> {
         Some(Usage::of_process()? + self.usage()?)
@@ -189,13 +191,9 @@ impl ServerProcess {
         let line = self.line().ok()?;
         let mut numbers = line.split(' ').map(str::parse::<u64>);
         let mut next = || numbers.next()?.ok();
-        Some(Usage {
-            cpu: Duration::from_nanos(next()?),
-            voluntary: next()?,
-            involuntary: next()?,
-        })
+        let usage = Usage::from([next()?, next()?, next()?]);
         // A process that runs has used some.
-        .filter(|usage| !usage.cpu.is_zero())
+        (!usage.cpu.is_zero()).then_some(usage)
     }
 
     fn line(&mut self) -> Result<String, Failure> {

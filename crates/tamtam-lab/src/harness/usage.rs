@@ -41,6 +41,12 @@ impl Usage {
         None
     }
 
+    /// As processes tell it each other: nanoseconds of processors, voluntary and involuntary switches.
+    pub(crate) fn numbers(self) -> [u64; 3] {
+        let cpu = u64::try_from(self.cpu.as_nanos()).unwrap_or(u64::MAX);
+        [cpu, self.voluntary, self.involuntary]
+    }
+
     /// The figures for each of `operations`, this being what they used together.
     pub(crate) fn metrics(self, operations: u64) -> [Metric; 4] {
         let each = |total: f64| total / operations.max(1) as f64;
@@ -62,6 +68,17 @@ impl Usage {
                 each(self.involuntary as f64),
             ),
         ]
+    }
+}
+
+impl From<[u64; 3]> for Usage {
+    /// What another process has told of itself: see [`Usage::numbers`].
+    fn from([cpu, voluntary, involuntary]: [u64; 3]) -> Usage {
+        Usage {
+            cpu: Duration::from_nanos(cpu),
+            voluntary,
+            involuntary,
+        }
     }
 }
 
@@ -183,6 +200,7 @@ mod tests {
             voluntary: 30,
             involuntary: 10,
         };
+        assert_eq!(Usage::from(used.numbers()), used);
         let values: Vec<_> = used
             .metrics(20)
             .iter()

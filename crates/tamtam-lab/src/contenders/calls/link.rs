@@ -77,14 +77,17 @@ pub(super) enum LinkMessage {
 }
 
 impl Ask for ActorBehindLink {
-    fn ask(&self, _: Origin, threads: usize, asker: Asker) -> Asker {
-        let server = self.open(threads).expect("a server behind a link");
-        asked::ask_by(&server.link.root(), LinkMessage::Ask, asker)
+    fn ask(&self, _: Origin, threads: usize, mut asker: Asker) -> Asker {
+        let mut server = self.open(threads).expect("a server behind a link");
+        let actor = server.link.root();
+        asker.count_process(move || server.process()?.used());
+        asked::ask_by(&actor, LinkMessage::Ask, asker)
     }
 
     fn tell(&self, threads: usize, teller: &mut Teller) {
-        let server = self.open(threads).expect("a server behind a link");
+        let mut server = self.open(threads).expect("a server behind a link");
         let actor = server.link.root();
+        teller.count_process(move || server.process()?.used());
         asked::tell_by(&actor, LinkMessage::Tell, LinkMessage::Ask, teller);
     }
 }

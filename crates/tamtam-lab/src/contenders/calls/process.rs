@@ -60,15 +60,24 @@ fn worker() -> Result<Address<Asked>, Failure> {
     worker.map_err(|error| Failure::Unverified(error.to_string()))
 }
 
+/// What the process of a worker has used so far.
+fn used_by(worker: &Address<Asked>) -> Option<[u64; 3]> {
+    worker.ask(Asked::Usage).ok()?
+}
+
 /// One process, whatever the placement has: there is one actor to ask.
 impl Ask for ActorInProcess {
-    fn ask(&self, _: Origin, _: usize, asker: Asker) -> Asker {
+    fn ask(&self, _: Origin, _: usize, mut asker: Asker) -> Asker {
         let worker = worker().expect("a process of its own");
+        let its_process = worker.clone();
+        asker.count_process(move || used_by(&its_process));
         asked::ask_by(&worker, Asked::Ask, asker)
     }
 
     fn tell(&self, _: usize, teller: &mut Teller) {
         let worker = worker().expect("a process of its own");
+        let its_process = worker.clone();
+        teller.count_process(move || used_by(&its_process));
         asked::tell_by(&worker, Asked::Tell, Asked::Ask, teller);
     }
 }
@@ -127,8 +136,7 @@ impl CallServer for Answerers {
     fn used(&mut self) -> Option<[u64; 3]> {
         let mut sum = [0; 3];
         for worker in &self.workers {
-            let used = worker.ask(Asked::Usage).ok()??;
-            for (sum, used) in sum.iter_mut().zip(used) {
+            for (sum, used) in sum.iter_mut().zip(used_by(worker)?) {
                 *sum += used;
             }
         }

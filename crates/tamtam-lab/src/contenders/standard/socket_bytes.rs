@@ -60,22 +60,22 @@ fn serve_bytes(socket: &UnixStream) -> io::Result<()> {
     }
 }
 
-/// The client, with its server.
+/// The client.
 struct Connected {
     messages: BufWriter<UnixStream>,
     answers: UnixStream,
-    _process: ServerProcess,
 }
 
 impl Connected {
-    fn new() -> Result<Self, Failure> {
+    /// Starts its server, and connects to it.
+    fn open() -> Result<(Self, ServerProcess), Failure> {
         let process = ServerProcess::start(NAME)?;
         let socket = UnixStream::connect(process.address())?;
-        Ok(Connected {
+        let connected = Connected {
             messages: BufWriter::with_capacity(PORTION, socket.try_clone()?),
             answers: socket,
-            _process: process,
-        })
+        };
+        Ok((connected, process))
     }
 
     fn write(&mut self, kind: u8, number: u64) -> io::Result<()> {
@@ -95,7 +95,8 @@ impl Connected {
 
 impl Ask for SocketBytes {
     fn ask(&self, _: Origin, _: usize, mut asker: Asker) -> Asker {
-        let mut server = Connected::new().expect("a server behind a socket");
+        let (mut server, mut process) = Connected::open().expect("a server behind a socket");
+        asker.count_process(move || process.used());
         while let Some(number) = asker.next() {
             asker.accept(server.ask(number).expect("the server answers"));
         }
@@ -103,7 +104,8 @@ impl Ask for SocketBytes {
     }
 
     fn tell(&self, _: usize, teller: &mut Teller) {
-        let mut server = Connected::new().expect("a server behind a socket");
+        let (mut server, mut process) = Connected::open().expect("a server behind a socket");
+        teller.count_process(move || process.used());
         while let Some(Tells { numbers, question }) = teller.next() {
             for number in numbers {
                 server.write(TELL, number).expect("the server is there");

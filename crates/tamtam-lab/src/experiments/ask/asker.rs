@@ -3,9 +3,9 @@
 use std::time::{Duration, Instant};
 
 use super::counter::answer;
+use super::meter::Meter;
 use crate::measure::pace::{First, Pace, Series};
 use crate::measure::passes::LONGEST_CHUNK;
-use crate::measure::usage::{Usage, metrics_between, peak_memory};
 use crate::{Failure, Measurement, Metric};
 
 /// So many questions are asked before the clock starts.
@@ -27,8 +27,8 @@ pub struct Asker {
     begin: Option<Instant>,
     first: First,
     pace: Option<Pace>,
-    before: Option<Usage>,
-    outcome: Option<Result<(Series, Option<Usage>), Failure>>,
+    meter: Meter,
+    outcome: Option<Result<Series, Failure>>,
 }
 
 impl Asker {
@@ -42,9 +42,21 @@ impl Asker {
             begin: None,
             first: First::default(),
             pace: None,
-            before: None,
+            meter: Meter::default(),
             outcome: None,
         }
+    }
+
+    /// Has what the actor's process uses of the machine counted, too, which is to be said before the first question: the actor is in
+    /// another process than this one.
+    ///
+    /// `used` says what that has used so far, in nanoseconds of processors, voluntary and involuntary switches; `None` where the system
+    /// does not tell. It is called just before and after the questions that count, outside of what is timed, and dropped with this.
+    pub fn count_process(
+        &mut self,
+        used: impl FnMut() -> Option<[u64; 3]> + Send + Sync + 'static,
+    ) {
+        self.meter.count_process(used);
     }
 
     /// The next question; `None` when enough was asked, or an answer was wrong.
@@ -81,13 +93,14 @@ impl Asker {
         if let Some(pace) = &mut self.pace {
             if !pace.done(self.chunk) {
                 let series = self.pace.take().expect("it was there").finish();
-                self.outcome = Some(Ok((series, Usage::of_process())));
+                self.meter.stop();
+                self.outcome = Some(Ok(series));
                 return false;
             }
         } else {
             let asked = self.begin.map_or(Duration::ZERO, |begin| begin.elapsed());
             self.first.add(WARM_UP, asked);
-            self.before = Usage::of_process();
+            self.meter.start();
             self.pace = Some(Pace::start(self.batch, self.limit, LONGEST_CHUNK));
         }
         self.chunk = self.pace.as_ref().map_or(1, Pace::chunk);
@@ -106,7 +119,7 @@ impl Asker {
     }
 
     pub(super) fn measurement(self) -> Result<Measurement, Failure> {
-        let (series, after) = self.outcome.unwrap_or_else(|| {
+        let series = self.outcome.unwrap_or_else(|| {
             Err(Failure::Unverified(format!(
                 "nothing was asked after question {}",
                 self.number
@@ -122,8 +135,7 @@ impl Asker {
                 .nanoseconds()
                 .map(|first| Metric::new("first_ns_per_op", "ns", first)),
         );
-        metrics.extend(metrics_between(self.before, after, series.operations));
-        metrics.extend(peak_memory());
+        metrics.extend(self.meter.metrics(series.operations));
         Ok(Measurement {
             operations: series.operations,
             elapsed: series.elapsed,

@@ -15,12 +15,16 @@
 //! the limit allows, two at least, behind a first one, which is `first_us`. Over what carries messages to another process, or as if it did,
 //! they are 100,000: `100000/PLACEMENT/tells`.
 //!
+//! CPU time and context switches are those of the questions and rounds that count. Where the actor is in another process, what that
+//! uses is in them, too, as it says itself just before and after; the most memory, which is this process's, is left out there.
+//!
 //! A contender's pool has a thread for each core of the placement, and everything runs on those cores. The actor sees
 //! whether each number is the one that is due, and says so in its answers; the asker checks every one.
 
 mod asker;
 mod by_queues;
 mod counter;
+mod meter;
 mod teller;
 
 use crate::measure::seats::Seats;
@@ -74,11 +78,12 @@ impl Origin {
 /// A way of running an actor that can be told and asked.
 pub trait Ask: Copy + 'static {
     /// Starts an actor with a [`Counter`] on `threads` threads (where the asker is in another pool, each has one), asks
-    /// it all that `asker` wants from where `origin` says, ends the actor, and returns `asker`.
+    /// it all that `asker` wants from where `origin` says, ends the actor, and returns `asker`. Where the actor is in another
+    /// process, that is counted by [`Asker::count_process`].
     fn ask(&self, origin: Origin, threads: usize, asker: Asker) -> Asker;
 
     /// Starts an actor with a [`Counter`] on `threads` threads, tells and asks it from the calling thread what `teller`
-    /// wants, and ends it.
+    /// wants, and ends it. Where the actor is in another process, that is counted by [`Teller::count_process`].
     fn tell(&self, threads: usize, teller: &mut Teller);
 }
 

@@ -4,8 +4,8 @@ use std::ops::Range;
 use std::time::{Duration, Instant};
 
 use super::counter::answer;
+use super::meter::Meter;
 use crate::measure::statistics::median;
-use crate::measure::usage::{Usage, metrics_between, peak_memory};
 use crate::{Failure, Measurement, Metric};
 
 /// So many rounds are made however long they take: the first, and two to compare.
@@ -22,7 +22,7 @@ pub struct Teller {
     start: Instant,
     round: u64,
     round_start: Instant,
-    before: Option<Usage>,
+    meter: Meter,
     times: Vec<Duration>,
     failure: Option<Failure>,
 }
@@ -44,10 +44,18 @@ impl Teller {
             start: Instant::now(),
             round: 0,
             round_start: Instant::now(),
-            before: None,
+            meter: Meter::default(),
             times: Vec::new(),
             failure: None,
         }
+    }
+
+    /// Has what the actor's process uses of the machine counted, too: see [`Asker::count_process`](super::Asker::count_process).
+    pub fn count_process(
+        &mut self,
+        used: impl FnMut() -> Option<[u64; 3]> + Send + Sync + 'static,
+    ) {
+        self.meter.count_process(used);
     }
 
     /// The next round; `None` when there were enough, or an answer was wrong.
@@ -56,12 +64,13 @@ impl Teller {
     pub fn next(&mut self) -> Option<Tells> {
         let enough = self.times.len() >= ROUNDS && self.start.elapsed() >= self.limit;
         if enough || self.failure.is_some() {
+            self.meter.stop();
             return None;
         }
         if self.round == 0 {
             self.start = Instant::now();
         } else if self.round == 1 {
-            self.before = Usage::of_process();
+            self.meter.start();
         }
         let first = self.round * self.count;
         let tells = Tells {
@@ -86,7 +95,6 @@ impl Teller {
     }
 
     pub(super) fn measurement(self) -> Result<Measurement, Failure> {
-        let after = Usage::of_process();
         if let Some(failure) = self.failure {
             return Err(failure);
         }
@@ -102,8 +110,7 @@ impl Teller {
             Metric::new("total_us", "µs", total),
             Metric::new("first_us", "µs", microseconds(first)),
         ];
-        metrics.extend(metrics_between(self.before, after, operations));
-        metrics.extend(peak_memory());
+        metrics.extend(self.meter.metrics(operations));
         Ok(Measurement {
             operations,
             elapsed: rounds.iter().sum(),

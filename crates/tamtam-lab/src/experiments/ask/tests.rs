@@ -1,6 +1,8 @@
 //! The bodies notice what is lost, doubled or wrong.
 
-use std::time::Duration;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::{Duration, Instant};
 
 use super::*;
 use crate::Queue;
@@ -83,6 +85,85 @@ impl Ask for Deaf {
                 }
             }
             teller.accept(counter.ask(question));
+        }
+    }
+}
+
+/// How long it takes to learn what another process has used.
+const TO_LEARN: Duration = Duration::from_millis(10);
+
+/// An actor that says to be in another process, which uses a millisecond for each message.
+#[derive(Debug, Clone, Copy)]
+struct Elsewhere;
+
+/// The messages that have come to it.
+#[derive(Debug, Clone, Default)]
+struct Handled(Arc<AtomicU64>);
+
+impl Handled {
+    fn one(&self) {
+        self.0.fetch_add(1, Ordering::Relaxed);
+    }
+
+    /// What its process has used.
+    fn used(&self) -> impl FnMut() -> Option<[u64; 3]> + Send + Sync + 'static {
+        let Handled(count) = self.clone();
+        move || {
+            let begin = Instant::now();
+            while begin.elapsed() < TO_LEARN {
+                std::hint::spin_loop();
+            }
+            let handled = count.load(Ordering::Relaxed);
+            Some([handled * 1_000_000, handled * 2, 0])
+        }
+    }
+}
+
+impl Ask for Elsewhere {
+    fn ask(&self, _origin: Origin, _threads: usize, mut asker: Asker) -> Asker {
+        let (mut counter, handled) = (Counter::default(), Handled::default());
+        asker.count_process(handled.used());
+        while let Some(number) = asker.next() {
+            handled.one();
+            asker.accept(counter.ask(number));
+        }
+        asker
+    }
+
+    fn tell(&self, _threads: usize, teller: &mut Teller) {
+        let (mut counter, handled) = (Counter::default(), Handled::default());
+        teller.count_process(handled.used());
+        while let Some(Tells { numbers, question }) = teller.next() {
+            for number in numbers {
+                handled.one();
+                counter.tell(number);
+            }
+            teller.accept(counter.ask(question));
+        }
+    }
+}
+
+#[test]
+fn what_the_actors_own_process_uses_is_counted_and_its_asking_is_not_timed() {
+    let bodies: [fn() -> Result<Measurement, Failure>; 2] = [
+        || run_asks(Elsewhere, Origin::Thread, &conditions(100)),
+        || run_tells(Elsewhere, &conditions(1000)),
+    ];
+    for body in bodies {
+        let begin = Instant::now();
+        let measurement = body().unwrap();
+        let whole = begin.elapsed();
+        let value = |metric| measurement.value(metric);
+        // It would be that of this process alone.
+        assert_eq!(value("peak_rss_kib"), None);
+        if cfg!(unix) {
+            assert!(
+                value("cpu_ns_per_op").unwrap() >= 1e6,
+                "{:?}",
+                measurement.metrics
+            );
+            assert!(value("voluntary_switches_per_op").unwrap() >= 2.0);
+            assert!(measurement.elapsed + 2 * TO_LEARN <= whole);
         }
     }
 }

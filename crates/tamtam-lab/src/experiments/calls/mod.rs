@@ -260,14 +260,7 @@ fn usage(server: &mut impl CallServer) -> Option<Usage> {
     }
     let here = Usage::of_process()?;
     match server.used() {
-        Some([cpu, voluntary, involuntary]) => {
-            let there = Usage {
-                cpu: Duration::from_nanos(cpu),
-                voluntary,
-                involuntary,
-            };
-            Some(here + there)
-        }
+        Some(there) => Some(here + Usage::from(there)),
         None => Some(here),
     }
 }
@@ -275,7 +268,5 @@ fn usage(server: &mut impl CallServer) -> Option<Usage> {
 /// What this process has used so far, as [`CallServer::used`] says it.
 #[cfg(all(feature = "contenders", target_os = "linux"))]
 pub(crate) fn used() -> Option<[u64; 3]> {
-    let used = Usage::of_process()?;
-    let cpu = u64::try_from(used.cpu.as_nanos()).ok()?;
-    Some([cpu, used.voluntary, used.involuntary])
+    Usage::of_process().map(Usage::numbers)
 }
