@@ -3,7 +3,8 @@
 //! Two threads count 4,875,250 down together while the main thread waits; `total_us` is the time from the common start
 //! until the main thread goes on. Each thread raises a flag just before its last count, and the main thread sees both
 //! raised: a latch that opens too early is noticed. The figures are medians over as many rounds as the time limit
-//! allows, after a short one that is not measured.
+//! allows, after a short one that is not measured. In that one the last count of all is held back for a while, so that a latch
+//! which opens one count too early is noticed, too.
 
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Barrier, mpsc};
@@ -22,6 +23,10 @@ const EXPERIMENT: &str = "latch";
 const COUNT: u64 = 4_875_250;
 
 const COUNTERS: u64 = 2;
+
+/// How long the last count of all is held back in the round that is not measured: time enough for the main thread to go on, if
+/// the latch lets it.
+const HELD: Duration = Duration::from_millis(1);
 
 /// Something that opens when it was counted down to zero.
 pub trait Countdown: Send + Sync + 'static {
@@ -53,13 +58,13 @@ fn run<C: Countdown>(conditions: &Conditions) -> Result<Measurement, Failure> {
         // Elsewhere the waiting thread is not pinned: it is neither of the two sides.
         seats.near.take()?;
     }
-    round::<C>(count.min(100_000), seats)?;
+    round::<C>(count.min(100_000), seats, LastCount::held())?;
 
     let start = Instant::now();
     let before = Usage::of_process();
     let (mut times, mut elapsed) = (Vec::new(), Duration::ZERO);
     loop {
-        let time = round::<C>(count, seats)?;
+        let time = round::<C>(count, seats, LastCount::as_it_comes())?;
         times.push(time.as_nanos() as f64);
         elapsed += time;
         if start.elapsed() >= conditions.limit {
@@ -83,16 +88,67 @@ fn run<C: Countdown>(conditions: &Conditions) -> Result<Measurement, Failure> {
     })
 }
 
+/// What a counter does about its last count.
+enum LastCount {
+    /// It makes it when it comes to it.
+    AsItComes,
+    /// So it does, and tells the other one that it has made all.
+    AndTell(mpsc::Sender<()>),
+    /// It holds it back until the other one has made all of its, and for a while longer.
+    Hold(mpsc::Receiver<()>),
+}
+
+impl LastCount {
+    /// Of the near counter and the far one.
+    fn as_it_comes() -> [LastCount; 2] {
+        [LastCount::AsItComes, LastCount::AsItComes]
+    }
+
+    /// The same, where the far one makes the last of all.
+    fn held() -> [LastCount; 2] {
+        let (tell, told) = mpsc::channel();
+        [LastCount::AndTell(tell), LastCount::Hold(told)]
+    }
+
+    /// All but the last are made; says whether the latch is open, of which one is missing for certain.
+    fn before<C: Countdown>(&self, latch: &C) -> bool {
+        let LastCount::Hold(told) = self else {
+            return false;
+        };
+        // If the other one has panicked, the main thread says so.
+        let _ = told.recv();
+        let begin = Instant::now();
+        // Not asleep: on one core the main thread is let in, and both wait for it.
+        while begin.elapsed() < HELD {
+            thread::yield_now();
+        }
+        latch.is_open()
+    }
+
+    /// All are made.
+    fn after(self) {
+        if let LastCount::AndTell(tell) = self {
+            // If the other one has panicked, the main thread says so.
+            let _ = tell.send(());
+        }
+    }
+}
+
 /// Counts `count` down once; the time from the start of the counters until the latch was seen open.
-fn round<C: Countdown>(count: u64, seats: Seats) -> Result<Duration, Failure> {
+fn round<C: Countdown>(
+    count: u64,
+    seats: Seats,
+    last_counts: [LastCount; 2],
+) -> Result<Duration, Failure> {
     let latch = Arc::new(C::new(count));
     let start = Arc::new(Barrier::new(COUNTERS as usize + 1));
     let (seated, ready) = mpsc::channel();
     let mut counters = Vec::new();
-    for (seat, share) in [
+    let shares = [
         (seats.near, count / COUNTERS),
         (seats.far, count - count / COUNTERS),
-    ] {
+    ];
+    for ((seat, share), last_count) in shares.into_iter().zip(last_counts) {
         let last = Arc::new(AtomicBool::new(false));
         counters.push((
             Arc::clone(&last),
@@ -101,7 +157,7 @@ fn round<C: Countdown>(count: u64, seats: Seats) -> Result<Duration, Failure> {
                 Arc::clone(&start),
                 seat,
                 share,
-                last,
+                (last, last_count),
                 seated.clone(),
             ),
         ));
@@ -121,12 +177,13 @@ fn round<C: Countdown>(count: u64, seats: Seats) -> Result<Duration, Failure> {
     let time = begin.elapsed();
 
     // Acquire: a latch that opens rightly has this ordering itself; one that does not is to be caught, not excused.
-    let at_last = counters
+    let mut at_last = counters
         .iter()
         .all(|(last, _)| last.load(Ordering::Acquire));
     let still_open = latch.is_open();
     for (_, counter) in counters {
-        counter.join().expect("a counter does not panic");
+        let was_open = counter.join().expect("a counter does not panic");
+        at_last &= !was_open;
     }
     if !at_last {
         return Err(Failure::Unverified(format!(
@@ -141,34 +198,40 @@ fn round<C: Countdown>(count: u64, seats: Seats) -> Result<Duration, Failure> {
     Ok(time)
 }
 
+/// Starts a thread that counts `share` down; it returns whether it found the latch open before its last count.
 fn spawn_counter<C: Countdown>(
     latch: Arc<C>,
     start: Arc<Barrier>,
     seat: Seat,
     share: u64,
-    last: Arc<AtomicBool>,
+    (last, last_count): (Arc<AtomicBool>, LastCount),
     seated: mpsc::Sender<Result<(), Failure>>,
-) -> thread::JoinHandle<()> {
+) -> thread::JoinHandle<bool> {
     thread::spawn(move || {
         let taken = seat.take();
         let failed = taken.is_err();
         // The main thread ends at the first failure.
         let _ = seated.send(taken);
         if failed {
-            return;
+            return false;
         }
         start.wait();
         for _ in 1..share {
             latch.count_down();
         }
+        let was_open = last_count.before(&*latch);
         last.store(true, Ordering::Release);
         latch.count_down();
+        last_count.after();
+        was_open
     })
 }
 
 #[cfg(test)]
 mod tests {
+    use std::sync::Mutex;
     use std::sync::atomic::AtomicU64;
+    use std::thread::ThreadId;
 
     use super::*;
 
@@ -199,6 +262,70 @@ mod tests {
             while !self.is_open() {
                 thread::yield_now();
             }
+        }
+    }
+
+    /// Opens one count too early.
+    struct Hasty(Exact);
+
+    impl Countdown for Hasty {
+        fn new(count: u64) -> Self {
+            Hasty(Exact::new(count))
+        }
+
+        fn count_down(&self) {
+            self.0.count_down();
+        }
+
+        fn is_open(&self) -> bool {
+            self.0.0.load(Ordering::Acquire) <= 1
+        }
+
+        fn wait(&self) {
+            while !self.is_open() {
+                thread::yield_now();
+            }
+        }
+    }
+
+    /// Lets the waiting thread pass one count too early, and says that it is shut until the last. Before that a counter waits for
+    /// the driver, which looks whether it is still open when it has looked who has counted.
+    struct Leaky {
+        exact: Exact,
+        passed: Mutex<Option<ThreadId>>,
+        looked: AtomicBool,
+    }
+
+    impl Countdown for Leaky {
+        fn new(count: u64) -> Self {
+            Leaky {
+                exact: Exact::new(count),
+                passed: Mutex::new(None),
+                looked: AtomicBool::new(false),
+            }
+        }
+
+        fn count_down(&self) {
+            self.exact.count_down();
+        }
+
+        fn is_open(&self) -> bool {
+            if self.exact.0.load(Ordering::Acquire) == 1 {
+                if *self.passed.lock().unwrap() == Some(thread::current().id()) {
+                    self.looked.store(true, Ordering::Release);
+                }
+                while !self.looked.load(Ordering::Acquire) {
+                    thread::yield_now();
+                }
+            }
+            self.exact.is_open()
+        }
+
+        fn wait(&self) {
+            while self.exact.0.load(Ordering::Acquire) > 1 {
+                thread::yield_now();
+            }
+            *self.passed.lock().unwrap() = Some(thread::current().id());
         }
     }
 
@@ -267,12 +394,26 @@ mod tests {
         );
     }
 
-    #[test]
-    fn a_latch_that_opens_early_is_noticed() {
-        let failure = run::<Impatient>(&conditions()).unwrap_err();
+    fn is_noticed_to_open_early<C: Countdown>() {
+        let failure = run::<C>(&conditions()).unwrap_err();
         assert_eq!(
             failure,
             Failure::Unverified("open before the last of 1000 counts".to_owned())
         );
+    }
+
+    #[test]
+    fn a_latch_that_opens_early_is_noticed() {
+        is_noticed_to_open_early::<Impatient>();
+    }
+
+    #[test]
+    fn a_latch_that_opens_one_count_too_early_is_noticed() {
+        is_noticed_to_open_early::<Hasty>();
+    }
+
+    #[test]
+    fn a_latch_that_lets_the_waiting_thread_go_on_one_count_too_early_is_noticed() {
+        is_noticed_to_open_early::<Leaky>();
     }
 }
