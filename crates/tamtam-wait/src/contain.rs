@@ -1,5 +1,6 @@
 //! Running foreign code, such as a waker or a drop, where a panic must not get out.
 
+use core::task::Waker;
 #[cfg(not(tamtam_loom))]
 use std::any::Any;
 #[cfg(not(tamtam_loom))]
@@ -37,6 +38,22 @@ fn drop_contained(payload: Box<dyn Any + Send>) {
     }
 }
 
+/// Drops a waker that was kept, if there is one, together with what kept it: that is dropped by code that knows of no waker, and may be in the middle
+/// of something. A panic of the drop, which is foreign code, ends here.
+#[inline]
+pub(crate) fn drop_waker(waker: Option<Waker>) {
+    /// What keeps wakers goes in a hundred places of a program, and mostly has none then.
+    #[cold]
+    #[inline(never)]
+    fn drop_it(waker: Waker) {
+        contain(|| drop(waker));
+    }
+
+    if let Some(waker) = waker {
+        drop_it(waker);
+    }
+}
+
 /// Runs foreign code in the middle of an operation: if it panics, `undo` puts right what was begun before the panic goes on.
 #[inline]
 pub fn or_undo<R>(foreign: impl FnOnce() -> R, undo: impl FnOnce()) -> R {
@@ -55,6 +72,31 @@ pub fn or_undo<R>(foreign: impl FnOnce() -> R, undo: impl FnOnce()) -> R {
     let result = foreign();
     undo.0 = None;
     result
+}
+
+/// Wakers of tests that panic when they are dropped.
+#[cfg(all(test, not(tamtam_loom)))]
+pub(crate) mod undroppable {
+    use core::mem::ManuallyDrop;
+    use core::ptr;
+    use core::task::{RawWaker, RawWakerVTable, Waker};
+
+    static TABLE: RawWakerVTable = RawWakerVTable::new(|_| raw(), |_| (), |_| (), |_| refuse());
+
+    fn raw() -> RawWaker {
+        RawWaker::new(ptr::null(), &TABLE)
+    }
+
+    fn refuse() {
+        // No panic hook prints it.
+        std::panic::resume_unwind(Box::new("this waker cannot be dropped"))
+    }
+
+    /// Its clones panic, too. It is not dropped itself.
+    pub(crate) fn waker() -> ManuallyDrop<Waker> {
+        // SAFETY: the functions of the table do nothing with the data.
+        ManuallyDrop::new(unsafe { Waker::from_raw(raw()) })
+    }
 }
 
 /// Wakers of tests that panic when they are cloned.

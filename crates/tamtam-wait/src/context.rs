@@ -7,7 +7,7 @@ use core::ptr;
 use core::task::Waker;
 use std::time::Instant;
 
-use crate::contain::{contain, or_undo};
+use crate::contain::{contain, drop_waker, or_undo};
 #[cfg(not(tamtam_loom))]
 use crate::seam::atomic::fence;
 use crate::seam::atomic::{AtomicPtr, Ordering};
@@ -99,7 +99,7 @@ impl Drop for Choice {
             // SAFETY: no other thread has this any more.
             unsafe { (*place).take() }
         });
-        contain(|| drop(waker));
+        drop_waker(waker);
     }
 }
 

@@ -18,7 +18,7 @@
 
 use core::task::Waker;
 
-use crate::contain::{contain, or_undo};
+use crate::contain::{contain, drop_waker, or_undo};
 use crate::seam::UnsafeCell;
 use crate::seam::atomic::{AtomicU64, Ordering};
 
@@ -48,6 +48,17 @@ pub(crate) struct Ticket(u64);
 unsafe impl Send for Lone {}
 // SAFETY: the state gives the waker to one thread at a time, and wakers may be sent and shared.
 unsafe impl Sync for Lone {}
+
+impl Drop for Lone {
+    #[inline]
+    fn drop(&mut self) {
+        let waker = self.waker.with_mut(|place| {
+            // SAFETY: no other thread has this any more.
+            unsafe { (*place).take() }
+        });
+        drop_waker(waker);
+    }
+}
 
 fn freed(word: u64) -> u64 {
     (word & !STATE).wrapping_add(NEXT) | FREE
@@ -222,7 +233,7 @@ impl Lone {
 #[cfg(all(test, not(tamtam_loom)))]
 mod tests {
     use super::*;
-    use crate::contain::{counted, uncloneable};
+    use crate::contain::{counted, uncloneable, undroppable};
 
     /// A ticket is of one listing: who was chosen with it does not take another task's listing, nor its own
     /// next one, for it. Also where the count of listings wraps.
@@ -289,6 +300,15 @@ mod tests {
         assert!(uncloneable::panics(|waker| lone.renew(ticket, waker)));
         assert!(!lone.waits(ticket) && !lone.is_listed());
         assert!(lone.list(Waker::noop()).is_some());
+    }
+
+    /// The waker of a task that was woken goes with the place, in the middle of what drops that.
+    #[test]
+    fn a_waker_that_cannot_be_dropped_does_no_harm_when_its_place_goes() {
+        let lone = Lone::new();
+        let waker = undroppable::waker();
+        assert!(lone.list(&waker).is_some() && lone.notify());
+        drop(lone);
     }
 
     /// A waker stays for the next listing of the same task, until another one lists or it gives up.

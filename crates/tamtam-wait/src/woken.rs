@@ -3,7 +3,7 @@
 use core::fmt;
 use core::task::Waker;
 
-use crate::contain::contain;
+use crate::contain::{contain, drop_waker};
 use crate::lone::Lone;
 use crate::seam::{
     UnsafeCell,
@@ -111,6 +111,17 @@ unsafe impl Send for First {}
 // SAFETY: the state gives the waker to one thread to be written, and then to all to be read; wakers may be sent and shared.
 unsafe impl Sync for First {}
 
+impl Drop for First {
+    #[inline]
+    fn drop(&mut self) {
+        let waker = self.waker.with_mut(|place| {
+            // SAFETY: no other thread has this any more.
+            unsafe { (*place).take() }
+        });
+        drop_waker(waker);
+    }
+}
+
 impl First {
     fn new() -> First {
         First {
@@ -171,7 +182,7 @@ mod tests {
     use std::sync::Arc;
 
     use super::*;
-    use crate::contain::{counted, uncloneable};
+    use crate::contain::{counted, uncloneable, undroppable};
 
     // Miri may give the functions of a waker several addresses: a clone is then another waker, and is woken beside the first.
     #[cfg_attr(miri, ignore)]
@@ -209,6 +220,13 @@ mod tests {
         woken.wake();
         assert_eq!((second.0.wakes(), third.0.wakes()), (0, 2));
         assert!(format!("{woken:?}").contains("is_woken: true"));
+    }
+
+    #[test]
+    fn a_waker_that_cannot_be_dropped_does_no_harm_when_its_wait_goes() {
+        let woken = Woken::new(false);
+        assert!(!woken.is_due(&undroppable::waker()));
+        drop(woken);
     }
 
     #[test]

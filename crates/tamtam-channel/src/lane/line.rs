@@ -109,10 +109,12 @@ impl<T> Line<T> {
         // Each look at all of them is paid for by the half as many senders that have gone.
         if opened.gone > UNUSED_KEPT + opened.lanes.len() / 2 {
             opened.gone = 0;
-            // No message is dropped here under the lock: there is none.
-            opened.lanes.retain(|lane| !lane.is_over());
+            let over: Vec<_> = opened.lanes.extract_if(.., |lane| lane.is_over()).collect();
             let enough = 2 * (UNUSED_KEPT + opened.lanes.len());
             opened.lanes.shrink_to(enough);
+            drop(opened);
+            // Without the lock: a lane may have the waker of its sender, whose drop is user code.
+            drop(over);
         }
     }
 

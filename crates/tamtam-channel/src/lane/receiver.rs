@@ -188,24 +188,12 @@ impl<T> Receiver<T> {
     fn find(&self, most: usize) -> Result<(), Nothing> {
         // Before looking: what senders have sent before they went must be found.
         let ended = !self.line.has_senders();
+        if self.line.version() != self.version.get() {
+            self.seat_opened();
+        }
         let mut seats = self.seats.borrow_mut();
         let received = self.received();
         self.received_before.set(received);
-        if self.line.version() != self.version.get() {
-            let (opened, version) = self.line.take_opened();
-            let opened = opened.into_iter().filter(|lane| !lane.is_over());
-            let opened = opened.map(|lane| (lane, Cursor::default()));
-            seats.lanes.extend(opened);
-            self.version.set(version);
-            if seats.lanes.len() > UNUSED_KEPT + 2 * seats.kept {
-                // A receiver that always finds a message never comes to do this below.
-                self.remove_finished(&mut seats);
-            }
-            if let (true, Some((first, _))) = (self.lane.get().is_null(), seats.lanes.first()) {
-                // All the others were gone: `head` is as good as its own cursor.
-                self.lane.set(Arc::as_ptr(first));
-            }
-        }
         let Seats { lanes, current, .. } = &mut *seats;
         let count = lanes.len();
         self.alone.set(count == 1);
@@ -242,7 +230,9 @@ impl<T> Receiver<T> {
             return Ok(());
         }
         if lanes.iter().any(|(lane, _)| lane.is_finished()) {
-            self.remove_finished(&mut seats);
+            let removed = self.remove_finished(&mut seats);
+            drop(seats);
+            drop(removed);
         }
         Err(if ended || self.closed.get() {
             Nothing::Closed
@@ -251,20 +241,60 @@ impl<T> Receiver<T> {
         })
     }
 
-    /// Gives up the lanes of senders that are gone and whose messages have all been received.
+    /// Gives seats to the lanes that were opened since this was done last.
     #[cold]
-    fn remove_finished(&self, seats: &mut Seats<T>) {
+    fn seat_opened(&self) {
+        let mut seats = self.seats.borrow_mut();
+        let (opened, version) = self.line.take_opened();
+        self.version.set(version);
+        let (over, opened): (Vec<_>, Vec<_>) = if self.closed.get() {
+            (Vec::new(), opened)
+        } else {
+            opened.into_iter().partition(|lane| lane.is_over())
+        };
+        let opened = opened.into_iter().map(|lane| (lane, Cursor::default()));
+        seats.lanes.extend(opened);
+        let removed = if seats.lanes.len() > UNUSED_KEPT + 2 * seats.kept {
+            // A receiver that always finds a message never comes to do this in `find`.
+            self.remove_finished(&mut seats)
+        } else {
+            Vec::new()
+        };
+        if let (true, Some((first, _))) = (self.lane.get().is_null(), seats.lanes.first()) {
+            // All the others were gone: `head` is as good as its own cursor.
+            self.lane.set(Arc::as_ptr(first));
+        }
+        self.alone.set(seats.lanes.len() == 1);
+        drop(seats);
+        drop((over, removed));
+    }
+
+    /// Gives up the lanes of senders that are gone and whose messages have all been received.
+    ///
+    /// They are for the caller to drop, once it holds nothing of this receiver any more and has changed none of it by halves: with a lane goes the
+    /// waker that its sender has left there, which is user code. After this end was closed none is given up: then its messages are taken under a
+    /// lock.
+    #[cold]
+    #[must_use = "what is dropped here runs user code"]
+    fn remove_finished(&self, seats: &mut Seats<T>) -> Vec<Arc<Lane<T>>> {
+        if self.closed.get() {
+            return Vec::new();
+        }
+        let received = self.received();
         if let Some((_, cursor)) = seats.lanes.get(seats.current) {
             cursor.swap(&self.head);
         }
-        seats.lanes.retain(|(lane, cursor)| {
-            // In this order: a sender sends nothing after it has finished.
-            let keep = !lane.is_finished() || lane.has_mail(cursor);
-            if !keep {
-                lane.leave(cursor, false);
-            }
-            keep
-        });
+        // In this order: a sender sends nothing after it has finished.
+        let removed = seats
+            .lanes
+            .extract_if(.., |(lane, cursor)| {
+                lane.is_finished() && !lane.has_mail(cursor)
+            })
+            .map(|(lane, cursor)| {
+                lane.leave(&cursor, false);
+                lane
+            })
+            .collect();
         seats.current = 0;
         seats.kept = seats.lanes.len();
         self.alone.set(seats.lanes.len() == 1);
@@ -278,6 +308,9 @@ impl<T> Receiver<T> {
                 self.lane.set(ptr::null());
             }
         }
+        self.received_before.set(received);
+        self.began_turn.set(self.head.count());
+        removed
     }
 
     /// How many messages were received since [`ORIGIN`]; wraps.

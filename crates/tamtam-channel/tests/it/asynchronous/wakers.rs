@@ -4,12 +4,14 @@ use std::cell::Cell;
 use std::future::Future;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::pin::Pin;
+use std::rc::Rc;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Arc, LazyLock, Mutex, mpsc};
 use std::task::{Context, Poll, RawWaker, RawWakerVTable, Wake, Waker};
-use std::thread;
+use std::thread::{self, LocalKey};
 
-use tamtam_channel::{Event, Select, Slot, bounded, broadcast, unbounded};
+use tamtam_channel::mpsc as lanes;
+use tamtam_channel::{Event, Select, Slot, TryRecvError, bounded, broadcast, unbounded};
 
 use crate::asynchronous::hand::{Hand, wakes};
 use crate::support::{Flavour, LONG, SHORT, thread_number, until_asleep, within_limit};
@@ -48,8 +50,32 @@ thread_local! {
     /// Set while wakers of this thread are to panic when they are cloned, or dropped.
     static CLONING_PANICS: Cell<bool> = const { Cell::new(false) };
     static DROPPING_PANICS: Cell<bool> = const { Cell::new(false) };
-    /// Set and reset when wakers of this thread are cloned.
-    static PULSED_BY_CLONING: Cell<Option<&'static Event>> = const { Cell::new(None) };
+    /// Done when the next waker of this thread is cloned, or dropped.
+    static AT_CLONING: Cell<Option<Act>> = const { Cell::new(None) };
+    static AT_DROPPING: Cell<Option<Act>> = const { Cell::new(None) };
+}
+
+type Act = Box<dyn FnOnce()>;
+
+fn act_at(what: &'static LocalKey<Cell<Option<Act>>>, act: impl FnOnce() + 'static) {
+    what.set(Some(Box::new(act)));
+}
+
+/// As [`act_at`]: what `look` saw then, if it came back. In the drop of a waker a panic of it ends there.
+fn seen_at<R: 'static>(
+    what: &'static LocalKey<Cell<Option<Act>>>,
+    look: impl FnOnce() -> R + 'static,
+) -> Rc<Cell<Option<R>>> {
+    let seen = Rc::new(Cell::new(None));
+    let same = Rc::clone(&seen);
+    act_at(what, move || same.set(Some(look())));
+    seen
+}
+
+fn act_now(what: &'static LocalKey<Cell<Option<Act>>>) {
+    if let Some(act) = what.take() {
+        act();
+    }
 }
 
 /// What is behind a [`fragile`] waker; how many of them there are is counted.
@@ -61,10 +87,7 @@ const FRAGILE: RawWakerVTable = RawWakerVTable::new(clone, wake, wake_by_ref, dr
 
 unsafe fn clone(data: *const ()) -> RawWaker {
     assert!(!CLONING_PANICS.get(), "a clone panics on purpose");
-    if let Some(event) = PULSED_BY_CLONING.get() {
-        event.set();
-        event.reset();
-    }
+    act_now(&AT_CLONING);
     // SAFETY: the pointer is from `Arc::into_raw` and its share is not given up here.
     unsafe { Arc::increment_strong_count(data.cast::<Fragile>()) };
     RawWaker::new(data, &FRAGILE)
@@ -85,6 +108,7 @@ unsafe fn wake_by_ref(data: *const ()) {
 unsafe fn drop_waker(data: *const ()) {
     // SAFETY: a waker that is dropped gives its share up.
     drop(unsafe { Arc::from_raw(data.cast::<Fragile>()) });
+    act_now(&AT_DROPPING);
     assert!(!DROPPING_PANICS.get(), "a drop panics on purpose");
 }
 
@@ -97,10 +121,7 @@ fn fragile() -> (Waker, Arc<Fragile>) {
     (unsafe { Waker::new(data, &FRAGILE) }, fragile)
 }
 
-fn with<R>(
-    switch: &'static std::thread::LocalKey<Cell<bool>>,
-    act: impl FnOnce() -> R,
-) -> Option<R> {
+fn with<R>(switch: &'static LocalKey<Cell<bool>>, act: impl FnOnce() -> R) -> Option<R> {
     switch.set(true);
     let result = catch_unwind(AssertUnwindSafe(act));
     switch.set(false);
@@ -114,13 +135,16 @@ fn a_manual_event_that_is_reset_at_once_lets_a_task_pass_that_begins_to_wait() {
     let event: &'static Event = &EVENT;
     let (waker, _) = fragile();
     let hand = Hand::new();
-    PULSED_BY_CLONING.set(Some(event));
-    let passed = [
-        poll(&mut event.wait_async(), &waker).is_ready(),
-        poll(&mut event.wait_timeout_async(LONG), &waker).is_ready(),
-    ];
-    PULSED_BY_CLONING.set(None);
-    assert_eq!(passed, [true; 2]);
+    let pulsed_by_cloning = || {
+        act_at(&AT_CLONING, move || {
+            event.set();
+            event.reset();
+        });
+    };
+    pulsed_by_cloning();
+    assert!(poll(&mut event.wait_async(), &waker).is_ready());
+    pulsed_by_cloning();
+    assert!(poll(&mut event.wait_timeout_async(LONG), &waker).is_ready());
     assert!(!event.is_set());
     hand.pends(&mut event.wait_async());
 }
@@ -456,6 +480,65 @@ fn a_drop_that_panics_does_no_harm() {
         let shares = [first_watched, second_watched].map(|watched| Arc::strong_count(&watched));
         assert_eq!(shares, [1, 1]);
     }
+}
+
+/// One sender of a line, and its receiver with another lane that is over, and in which the waker of its sender's task was left: the next look gives it up.
+fn a_lane_that_is_over_and_keeps(
+    waker: &Waker,
+) -> (lanes::Sender<Box<u8>>, lanes::Receiver<Box<u8>>) {
+    let (mut one, receiver) = lanes::bounded(1);
+    let other = one.clone();
+    other.send(Box::new(0)).unwrap();
+    assert_eq!(receiver.try_recv(), Ok(Box::new(0)));
+    one.send(Box::new(1)).unwrap();
+    let mut second = one.send_async(Box::new(2));
+    assert!(poll(&mut second, waker).is_pending());
+    assert_eq!(receiver.try_recv(), Ok(Box::new(1)));
+    assert_eq!(poll(&mut second, waker), Poll::Ready(Ok(())));
+    drop(second);
+    drop(one);
+    assert_eq!(receiver.try_recv(), Ok(Box::new(2)));
+    (other, receiver)
+}
+
+/// The receiver would stand in memory that is free.
+#[test]
+fn a_drop_that_panics_does_not_leave_a_receiver_in_a_lane_that_is_gone() {
+    let (waker, watched) = fragile();
+    let (other, receiver) = a_lane_that_is_over_and_keeps(&waker);
+    let looked = with(&DROPPING_PANICS, || receiver.try_recv());
+    assert_eq!(looked, Some(Err(TryRecvError::Empty)));
+    other.send(Box::new(3)).unwrap();
+    assert_eq!(receiver.try_recv(), Ok(Box::new(3)));
+    drop(waker);
+    assert_eq!(Arc::strong_count(&watched), 1);
+    // One that is still there when its receiver goes.
+    let (waker, watched) = fragile();
+    let (other, receiver) = a_lane_that_is_over_and_keeps(&waker);
+    assert!(with(&DROPPING_PANICS, || drop(receiver)).is_some());
+    drop((other, waker));
+    assert_eq!(Arc::strong_count(&watched), 1);
+}
+
+#[test]
+fn a_waker_that_goes_with_its_lane_may_use_the_receiver() {
+    let (waker, _watched) = fragile();
+    let (other, receiver) = a_lane_that_is_over_and_keeps(&waker);
+    let receiver = Rc::new(receiver);
+    let same = Rc::clone(&receiver);
+    let received = seen_at(&AT_DROPPING, move || {
+        other.send(Box::new(3)).unwrap();
+        let received = same.try_recv();
+        other.send(Box::new(4)).unwrap();
+        (received, other)
+    });
+    assert_eq!(receiver.try_recv(), Err(TryRecvError::Empty));
+    let (received, other) = received.take().expect("the lane was given up");
+    assert_eq!(received, Ok(Box::new(3)));
+    assert_eq!(receiver.try_recv(), Ok(Box::new(4)));
+    assert_eq!(receiver.try_recv(), Err(TryRecvError::Empty));
+    drop(other);
+    assert_eq!(receiver.try_recv(), Err(TryRecvError::Disconnected));
 }
 
 /// A future that moves between tasks wakes the task that polled it last.
