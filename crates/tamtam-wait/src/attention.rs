@@ -3,10 +3,7 @@
 use core::fmt;
 
 use crate::fence;
-use crate::seam::{
-    self,
-    atomic::{AtomicU32, Ordering},
-};
+use crate::seam::atomic::{AtomicU32, Ordering};
 
 /// Put a fence behind the store and look for waiters.
 const WANTED: u32 = 1;
@@ -30,14 +27,14 @@ const CLOSED: u32 = 2;
 /// # Examples
 ///
 /// ```
-/// use std::sync::atomic::{AtomicU32, Ordering::{Acquire, Release}};
+/// use std::sync::atomic::{AtomicU32, Ordering::{Acquire, Release, SeqCst}};
 /// use tamtam_wait::{Attention, Wait, WaitList};
 ///
 /// let (mail, waiters, attention) = (AtomicU32::new(0), WaitList::new(), Attention::new());
 /// let take = || (mail.load(Acquire) != 0).then_some("mail");
 /// let ready = || {
 ///     attention.want(); // Behind the registration, before the last look.
-///     mail.load(Acquire) != 0
+///     mail.load(SeqCst) != 0
 /// };
 /// std::thread::scope(|scope| {
 ///     scope.spawn(|| {
@@ -74,14 +71,13 @@ impl Attention {
     }
 
     /// For the one who waits, after registering and before the second look: from now on bringers see who
-    /// waits.
+    /// waits. It is no fence if attention is wanted already: each load of the second look is sequentially consistent by itself.
     #[inline]
     pub fn want(&self) {
         // SYNC attention
         if self.0.load(Ordering::Relaxed) & WANTED == 0 {
             self.ask(WANTED);
         }
-        seam::model_fence();
     }
 
     #[cold]

@@ -1,7 +1,7 @@
 //! What the lanes of one receiver share: its bell, the lanes that it has not seen yet, and how many senders there are.
 
 use tamtam_wait::seam::atomic::{AtomicUsize, Ordering};
-use tamtam_wait::seam::{Arc, CacheAligned, Mutex, ORIGIN};
+use tamtam_wait::seam::{self, Arc, CacheAligned, Mutex, ORIGIN};
 use tamtam_wait::{Attention, Wait, WaitList};
 
 use super::queue::Lane;
@@ -126,6 +126,13 @@ impl<T> Line<T> {
     pub(super) fn version(&self) -> usize {
         // SYNC line-version
         self.version.load(Ordering::Acquire)
+    }
+
+    /// As [`version`](Line::version), for the second look of a receiver that has registered: a sender that opens a lane later, and sends, sees it there.
+    pub(super) fn version_once_registered(&self) -> usize {
+        seam::model_fence();
+        // SYNC line-version. Sequentially consistent, as the registration: a load that acquires may come before that is seen.
+        self.version.load(Ordering::SeqCst)
     }
 
     /// The lanes that were opened since this was asked last, and the version that this is.

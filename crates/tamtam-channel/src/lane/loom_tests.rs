@@ -173,6 +173,33 @@ fn loom_a_lane_that_is_opened_while_the_receiver_goes_to_sleep() {
     });
 }
 
+/// Attention is wanted from an earlier wait, so that asking for it, which is a fence, does not come between the registration and the second look.
+#[test]
+fn loom_a_lane_that_is_opened_while_a_task_begins_to_wait() {
+    model(3, || {
+        let (sender, mut receiver) = mpsc::unbounded();
+        {
+            let mut future = receiver.recv_async();
+            let task = Task::new();
+            let mut context = Context::from_waker(task.waker());
+            assert!(Pin::new(&mut future).poll(&mut context).is_pending());
+        }
+        let sends = thread::spawn(move || {
+            let other = sender.clone();
+            other.send(1).unwrap();
+            (sender, other)
+        });
+        let receives = thread::spawn(move || {
+            let mut future = receiver.recv_async();
+            let received = Task::new()
+                .run(|waker| Pin::new(&mut future).poll(&mut Context::from_waker(waker)));
+            assert_eq!(received, Ok(1));
+        });
+        receives.join().unwrap();
+        drop(sends.join().unwrap());
+    });
+}
+
 /// One sender goes as soon as another one has come: the receiver may find itself without any lane in between.
 #[test]
 fn loom_a_relay_of_senders() {

@@ -12,7 +12,7 @@ use core::ptr::{self, NonNull};
 use std::cell::Cell;
 
 use tamtam_wait::seam::atomic::{self, AtomicBool, AtomicPtr, AtomicUsize, Ordering};
-use tamtam_wait::seam::{CacheAligned, ORIGIN, UnsafeCell};
+use tamtam_wait::seam::{self, CacheAligned, ORIGIN, UnsafeCell};
 use tamtam_wait::{Attention, WaitList};
 
 use crate::block::{self, Header};
@@ -280,6 +280,7 @@ impl<T> Lane<T> {
     /// Looks how much room there is, where so many messages fit. Sequentially consistent: this is the
     /// sender's second look, too.
     pub(super) fn look_for_room(&self, tail: &Cursor<T>, fit: usize) -> bool {
+        seam::model_fence();
         let received = self.received.count.load(Ordering::SeqCst);
         tail.limit.set(received.wrapping_add(fit));
         !tail.is_at_limit()
@@ -443,6 +444,7 @@ impl<T> Lane<T> {
 
     /// The receiver's second look. Sequentially consistent.
     pub(super) fn has_mail(&self, head: &Cursor<T>) -> bool {
+        seam::model_fence();
         self.sent.count.load(Ordering::SeqCst) != head.count.get()
     }
 

@@ -381,7 +381,7 @@ impl<T> Receiver<T> {
     fn looks_ready(&self) -> bool {
         self.line.attention.want();
         self.waited.set(self.received());
-        if self.line.version() != self.version.get()
+        if self.line.version_once_registered() != self.version.get()
             || !self.line.has_senders()
             || self.closed.get()
         {
