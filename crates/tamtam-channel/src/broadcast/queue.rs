@@ -270,7 +270,9 @@ impl<T> BroadcastQueue<T> {
             }
         }
         drop(state);
-        self.senders.notify_one();
+        if to == Lag::Lose {
+            self.tell_all_of_room();
+        }
     }
 
     /// A receiver goes.
@@ -283,14 +285,15 @@ impl<T> BroadcastQueue<T> {
             entry.awaited -= usize::from(lag == Lag::Wait);
         }
         let swept = state.sweep();
-        let was_last = !state.has_receivers();
         drop(state);
-        if was_last {
-            self.senders.notify_all();
-        } else {
-            self.senders.notify_one();
-        }
+        self.tell_all_of_room();
         swept.discard();
+    }
+
+    /// A receiver is waited for no more: there may be room for any number of messages, or no receiver is left. One sender alone might be a task that is not
+    /// polled on, and no other message would have to be taken that would make up for that.
+    fn tell_all_of_room(&self) {
+        self.senders.notify_all();
     }
 
     pub(super) fn add_sender(&self) {

@@ -10,8 +10,9 @@ use std::sync::{Arc, LazyLock, Mutex, mpsc};
 use std::task::{Context, Poll, RawWaker, RawWakerVTable, Wake, Waker};
 use std::thread::{self, LocalKey};
 
+use tamtam_channel::broadcast::{self, Lag};
 use tamtam_channel::mpsc as lanes;
-use tamtam_channel::{Event, Select, Slot, TryRecvError, bounded, broadcast, unbounded};
+use tamtam_channel::{Event, Select, Slot, TryRecvError, bounded, unbounded};
 
 use crate::asynchronous::hand::{Hand, wakes};
 use crate::support::{Flavour, LONG, SHORT, thread_number, until_asleep, within_limit};
@@ -709,6 +710,47 @@ fn a_sender_of_a_broadcast_that_is_not_polled_on_does_not_stop_the_others() {
         drop(idle);
         assert_eq!(receiver.try_recv(), Ok(2));
     });
+}
+
+/// A receiver that goes, or is waited for no more, makes room for several at once, as the one that all waited for.
+#[test]
+#[cfg_attr(miri, ignore = "looks at /proc")]
+fn a_sender_of_a_broadcast_that_is_not_polled_on_does_not_stop_the_others_when_a_slow_receiver_goes()
+ {
+    type Leave = fn(broadcast::Receiver<i32>) -> Option<broadcast::Receiver<i32>>;
+    let goes: Leave = |slow| {
+        drop(slow);
+        None
+    };
+    let loses: Leave = |slow| Some(slow.with_lag(Lag::Lose));
+    for leave in [goes, loses] {
+        within_limit(move || {
+            let (sender, receiver) = broadcast::bounded(2);
+            let slow = sender.subscribe(Lag::Wait);
+            for number in 0..2 {
+                sender.send(number).unwrap();
+                assert_eq!(receiver.try_recv(), Ok(number));
+            }
+            let hand = Hand::new();
+            let mut idle = sender.send_async(100);
+            hand.pends(&mut idle);
+            thread::scope(|scope| {
+                let (tell, told) = mpsc::channel();
+                let other = sender.clone();
+                let waits = scope.spawn(move || {
+                    tell.send(thread_number()).unwrap();
+                    other.send(2)
+                });
+                until_asleep(&[told.recv().unwrap()]);
+                let left = leave(slow);
+                assert_eq!(waits.join().unwrap(), Ok(()));
+                drop(left);
+            });
+            assert_eq!(hand.wakes(), 1);
+            drop(idle);
+            assert_eq!(receiver.try_recv(), Ok(2));
+        });
+    }
 }
 
 /// The place of a task that is not polled on is not lost, either: whoever comes last passes on what is left.
