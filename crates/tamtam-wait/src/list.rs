@@ -369,7 +369,8 @@ impl WaitList {
         }
     }
 
-    /// An empty list for an end that has one owner: never do two wait here at once.
+    /// An empty list for an end that has one owner: never do two wait here at once. There may be others whose futures were leaked as they waited; so all in it
+    /// are told of one thing.
     pub fn single() -> Self {
         Self {
             single: true,
@@ -622,6 +623,9 @@ impl WaitList {
     #[cold]
     #[inline(never)]
     fn wake_many(&self, count: usize) {
+        if self.single {
+            return self.wake_all();
+        }
         let (mut watchers, mut chosen) = (Vec::new(), Vec::new());
         self.lessen(|waiters| {
             waiters.queue.tell_watchers(&mut watchers);
@@ -696,6 +700,9 @@ impl WaitList {
     #[cold]
     #[inline(never)]
     fn wake_one(&self) {
+        if self.single {
+            return self.wake_all();
+        }
         let mut sleepers = Vec::new();
         let chosen = self.lessen(|waiters| {
             waiters.queue.tell_watchers(&mut sleepers);
@@ -711,10 +718,18 @@ impl WaitList {
         self.lone.notify();
         // SYNC pending
         if self.pending.load(Ordering::SeqCst) != 0 {
-            let mut sleepers = Vec::new();
-            self.lessen(|waiters| waiters.queue.tell_all(&mut sleepers));
-            drop(sleepers);
+            self.wake_all();
         }
+    }
+
+    /// Tells all in the queue, as is also done where there is one owner and something for one: of several the others were leaked, each with a deadline, and
+    /// which of them waits cannot be told.
+    #[cold]
+    #[inline(never)]
+    fn wake_all(&self) {
+        let mut sleepers = Vec::new();
+        self.lessen(|waiters| waiters.queue.tell_all(&mut sleepers));
+        drop(sleepers);
     }
 }
 

@@ -340,6 +340,22 @@ fn the_place_for_one_is_for_those_who_come_first() {
     assert!(!list.lone.waits(ticket));
 }
 
+/// They came first, and would be chosen first.
+#[test]
+fn those_that_were_leaked_in_the_queue_of_one_owner_do_not_take_what_comes_for_it() {
+    let notify: [fn(&WaitList); 2] = [WaitList::notify_one, |list| list.notify_many(1)];
+    for notify in notify {
+        let list = WaitList::single();
+        let waits = contexts::<3>();
+        for context in &waits {
+            list.register(FIRST, context);
+        }
+        notify(&list);
+        assert_eq!(chosen(&waits), [true; 3]);
+        assert!(list.is_empty());
+    }
+}
+
 #[test]
 fn who_has_the_place_for_one_is_woken_while_a_thread_of_the_chain_is_on_its_way() {
     let list = WaitList::chained();

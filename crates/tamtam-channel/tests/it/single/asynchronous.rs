@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 use tamtam_channel::{RecvTimeoutError, SendTimeoutError, Wait, mpsc, spsc};
 
 use super::{assert_send, block_on, for_each_kind};
-use crate::support::{SHORT, within_limit};
+use crate::support::{LONG, SHORT, thread_number, until_asleep, within_limit};
 
 #[derive(Default)]
 struct Count(AtomicUsize);
@@ -125,19 +125,19 @@ for_each_kind! {
     }
 }
 
+fn leak_a_wait<F: Future + Unpin>(mut future: F) {
+    let mut context = Context::from_waker(Waker::noop());
+    let polled = std::pin::Pin::new(&mut future).poll(&mut context);
+    assert!(polled.is_pending());
+    std::mem::forget(future);
+}
+
 /// A future that is leaked while it waits stays in its place; whoever has the end goes on all the same.
 #[test]
 fn a_leaked_future_does_not_keep_its_end_from_waiting() {
     let (sender, mut receiver) = mpsc::unbounded();
-    let mut context = Context::from_waker(Waker::noop());
     for number in 0..4 {
-        let mut future = receiver.recv_async();
-        assert!(
-            std::pin::Pin::new(&mut future)
-                .poll(&mut context)
-                .is_pending()
-        );
-        std::mem::forget(future);
+        leak_a_wait(receiver.recv_async());
         let sender = sender.clone();
         let sends = thread::spawn(move || sender.send(number).unwrap());
         let received = if number % 2 == 0 {
@@ -148,6 +148,55 @@ fn a_leaked_future_does_not_keep_its_end_from_waiting() {
         assert_eq!(received, Ok(number));
         sends.join().unwrap();
     }
+}
+
+/// With a deadline it stands in the queue, before the next wait of its end.
+#[test]
+#[cfg_attr(miri, ignore = "looks at /proc")]
+fn a_leaked_receive_with_a_deadline_does_not_keep_its_end_from_waiting() {
+    within_limit(|| {
+        let (sender, mut receiver) = mpsc::unbounded();
+        let waiting = [thread_number()];
+        for number in 0..4 {
+            leak_a_wait(receiver.recv_timeout_async(LONG));
+            let sender = sender.clone();
+            let sends = thread::spawn(move || {
+                until_asleep(&waiting);
+                sender.send(number).unwrap();
+            });
+            let received = if number % 2 == 0 {
+                receiver.recv()
+            } else {
+                block_on(receiver.recv_async())
+            };
+            assert_eq!(received, Ok(number));
+            sends.join().unwrap();
+        }
+    });
+}
+
+#[test]
+#[cfg_attr(miri, ignore = "looks at /proc")]
+fn a_leaked_send_with_a_deadline_does_not_keep_its_end_from_waiting() {
+    within_limit(|| {
+        let (mut sender, mut receiver) = spsc::bounded(1);
+        sender.send(0).unwrap();
+        let waiting = [thread_number()];
+        for number in 1..5 {
+            leak_a_wait(sender.send_timeout_async(100, LONG));
+            let receives = thread::spawn(move || {
+                until_asleep(&waiting);
+                assert_eq!(receiver.recv(), Ok(number - 1));
+                receiver
+            });
+            if number % 2 == 0 {
+                sender.send(number).unwrap();
+            } else {
+                block_on(sender.send_async(number)).unwrap();
+            }
+            receiver = receives.join().unwrap();
+        }
+    });
 }
 
 #[test]
