@@ -91,7 +91,8 @@ impl<T> Rendezvous<T> {
         deadline: Option<Instant>,
     ) -> Result<Option<Offer<T>>, Refusal> {
         let late = is_over(deadline);
-        // The waker's clone may panic: the message is still its future's then.
+        // The waker's clone may panic: the message is still its future's then. Where it is dropped again, which is user code as well, that comes last: the
+        // lock is free, and no receiver that was chosen waits.
         let context = Context::for_task(waker);
         let mut sides = self.lock();
         let met = sides.choose_receiver();
@@ -102,27 +103,26 @@ impl<T> Rendezvous<T> {
             && let Some(offered) = message.take()
         {
             // No time to wait until a task is polled.
-            let handed_over = Self::hand_over(sides, offered);
-            context.recycle();
-            return handed_over.map(|()| None).map_err(|(sides, back)| {
+            let handed_over = Self::hand_over(sides, offered).map_err(|(sides, back)| {
                 drop(sides);
                 *message = Some(back);
                 Refusal::Full
             });
+            context.recycle();
+            return handed_over.map(|()| None);
         }
         if met.is_some() || closed {
             drop(sides);
+            let given = met.map(|(packet, sleeper)| {
+                match message.take() {
+                    // SAFETY: begun just now; every entry of this channel has a packet of this type.
+                    Some(message) => unsafe { Self::give(packet.cast(), message) },
+                    None => unreachable!("a message is offered once"),
+                }
+                drop(sleeper);
+            });
             context.recycle();
-            let Some((packet, sleeper)) = met else {
-                return Err(Refusal::Closed);
-            };
-            match message.take() {
-                // SAFETY: begun just now; every entry of this channel has a packet of this type.
-                Some(message) => unsafe { Self::give(packet.cast(), message) },
-                None => unreachable!("a message is offered once"),
-            }
-            drop(sleeper);
-            return Ok(None);
+            return given.map(|()| None).ok_or(Refusal::Closed);
         }
         // The one address for both sides; a reference made later would claim the packet for us alone.
         let packet = NonNull::from(Box::leak(Box::new(Packet::on_stack(message.take()))));

@@ -9,10 +9,11 @@ use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Arc, LazyLock, Mutex, mpsc};
 use std::task::{Context, Poll, RawWaker, RawWakerVTable, Wake, Waker};
 use std::thread::{self, LocalKey};
+use std::time::Duration;
 
 use tamtam_channel::broadcast::{self, Lag};
 use tamtam_channel::mpsc as lanes;
-use tamtam_channel::{Event, Select, Slot, TryRecvError, bounded, unbounded};
+use tamtam_channel::{Event, Select, SendTimeoutError, Slot, TryRecvError, bounded, unbounded};
 
 use crate::asynchronous::hand::{Hand, wakes};
 use crate::support::{Flavour, LONG, SHORT, thread_number, until_asleep, within_limit};
@@ -540,6 +541,45 @@ fn a_waker_that_goes_with_its_lane_may_use_the_receiver() {
     assert_eq!(receiver.try_recv(), Err(TryRecvError::Empty));
     drop(other);
     assert_eq!(receiver.try_recv(), Err(TryRecvError::Disconnected));
+}
+
+/// Its deadline is over before the wait has begun.
+#[test]
+fn a_waker_that_an_offer_drops_may_use_the_channel() {
+    within_limit(|| {
+        let (sender, receiver) = bounded(0);
+        let (waker, _watched) = fragile();
+        let is_closed = seen_at(&AT_DROPPING, {
+            let receiver = receiver.clone();
+            move || receiver.is_closed()
+        });
+        let mut offer = sender.send_timeout_async(1, Duration::ZERO);
+        let refused = poll(&mut offer, &waker);
+        assert_eq!(refused, Poll::Ready(Err(SendTimeoutError::Timeout(1))));
+        assert_eq!(is_closed.take(), Some(false));
+        drop(receiver);
+    });
+}
+
+#[test]
+#[cfg_attr(miri, ignore = "looks at /proc")]
+fn a_waker_that_an_offer_drops_may_wait_for_the_receiver_that_was_met() {
+    within_limit(|| {
+        let (sender, receiver) = bounded(0);
+        let (tell, told) = mpsc::channel();
+        let (got, is_got) = mpsc::channel();
+        let receives = thread::spawn(move || {
+            tell.send(thread_number()).unwrap();
+            got.send(receiver.recv()).unwrap();
+        });
+        until_asleep(&[told.recv().unwrap()]);
+        let (waker, _watched) = fragile();
+        let received = seen_at(&AT_DROPPING, move || is_got.recv());
+        let mut offer = sender.send_async(1);
+        assert_eq!(poll(&mut offer, &waker), Poll::Ready(Ok(())));
+        assert_eq!(received.take(), Some(Ok(Ok(1))));
+        receives.join().unwrap();
+    });
 }
 
 /// A future that moves between tasks wakes the task that polled it last.
