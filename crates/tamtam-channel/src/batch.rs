@@ -98,14 +98,18 @@ impl<T> Sender<T> {
         match &self.flavor {
             SenderFlavor::Bounded(ring) => {
                 let claims = match ring.claim_many(wanted) {
+                    Ok(claims) => claims,
                     Err(Refusal::Full) if ring.drops() => {
                         let sent = ring.send_to_full(portion.take());
                         return portion.settle(sent);
                     }
-                    Err(Refusal::Full) => ring.wait_to_claim_many(wanted, self.wait, None),
-                    decided => decided,
+                    Err(Refusal::Full) => {
+                        let message = || portion.take();
+                        let sent = ring.wait_to_send_many(wanted, self.wait, None, message);
+                        return sent.map_err(|_| Closed);
+                    }
+                    Err(Refusal::Closed) => return Err(Closed),
                 };
-                let claims = claims.map_err(|_| Closed)?;
                 let count = claims.count();
                 ring.write_many(claims, || portion.take());
                 Ok(count)

@@ -181,22 +181,19 @@ impl<T> Sender<T> {
     #[inline]
     pub fn send(&self, message: T) -> Result<(), SendError<T>> {
         match &self.flavor {
-            SenderFlavor::Bounded(ring) => {
-                let claim = match ring.claim() {
-                    Err(Refusal::Full) if ring.drops() => {
-                        return displace(ring.send_to_full(message)).map_err(SendError);
-                    }
-                    Err(Refusal::Full) => ring.wait_to_claim(self.wait, None),
-                    decided => decided,
-                };
-                match claim {
-                    Ok(claim) => {
-                        ring.write(claim, message);
-                        Ok(())
-                    }
-                    Err(_) => Err(SendError(message)),
+            SenderFlavor::Bounded(ring) => match ring.claim() {
+                Ok(claim) => {
+                    ring.write(claim, message);
+                    Ok(())
                 }
-            }
+                Err(Refusal::Full) if ring.drops() => {
+                    displace(ring.send_to_full(message)).map_err(SendError)
+                }
+                Err(Refusal::Full) => ring
+                    .wait_to_send(message, self.wait, None)
+                    .map_err(|(message, _)| SendError(message)),
+                Err(Refusal::Closed) => Err(SendError(message)),
+            },
             SenderFlavor::Unbounded(list) => match list.claim() {
                 Some(claim) => {
                     list.write(claim, message);
@@ -257,23 +254,19 @@ impl<T> Sender<T> {
 
     fn send_until(&self, message: T, deadline: Option<Instant>) -> Result<(), SendTimeoutError<T>> {
         match &self.flavor {
-            SenderFlavor::Bounded(ring) => {
-                let claim = match ring.claim() {
-                    Err(Refusal::Full) if ring.drops() => {
-                        return displace(ring.send_to_full(message))
-                            .map_err(SendTimeoutError::Disconnected);
-                    }
-                    Err(Refusal::Full) => ring.wait_to_claim(self.wait, deadline),
-                    decided => decided,
-                };
-                match claim {
-                    Ok(claim) => {
-                        ring.write(claim, message);
-                        Ok(())
-                    }
-                    Err(refusal) => Err(give_up(message, refusal)),
+            SenderFlavor::Bounded(ring) => match ring.claim() {
+                Ok(claim) => {
+                    ring.write(claim, message);
+                    Ok(())
                 }
-            }
+                Err(Refusal::Full) if ring.drops() => {
+                    displace(ring.send_to_full(message)).map_err(SendTimeoutError::Disconnected)
+                }
+                Err(Refusal::Full) => ring
+                    .wait_to_send(message, self.wait, deadline)
+                    .map_err(|(message, refusal)| give_up(message, refusal)),
+                Err(Refusal::Closed) => Err(SendTimeoutError::Disconnected(message)),
+            },
             SenderFlavor::Unbounded(_) => Ok(self.send(message)?),
             SenderFlavor::Rendezvous(rendezvous) => rendezvous
                 .send(message, self.wait, deadline)

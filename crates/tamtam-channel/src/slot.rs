@@ -197,6 +197,15 @@ impl<T> Slot<T> {
         }
     }
 
+    /// Puts the value in, if there is one and the slot is empty; else leaves it.
+    pub(crate) fn try_put_from(&self, value: &mut Option<T>) -> bool {
+        let puts = value.is_some() && self.claim(EMPTY);
+        if puts && let Some(value) = value.take() {
+            self.fill(value);
+        }
+        puts
+    }
+
     /// Puts a value in, after waiting until the slot is empty.
     ///
     /// # Blocking

@@ -120,6 +120,9 @@ impl TaskWait {
 
     /// Begins the operation if that is possible now; else sees to it that `waker` is woken when it is
     /// worth another poll, or when the deadline has passed.
+    ///
+    /// Between that beginning and the end of the operation user code may run, the drop of a waker:
+    /// [`poll_attempting`](TaskWait::poll_attempting) is for operations that hold up others.
     #[inline]
     pub fn poll<S: Source + ?Sized>(
         &mut self,
@@ -144,6 +147,8 @@ impl TaskWait {
     ///
     /// An attempt is told by which context the task has been chosen, if it has stood in the source's list and has been; it does what
     /// [`accept`](Source::accept) does then, and what [`try_begin`](Source::try_begin) does otherwise.
+    ///
+    /// Behind an attempt that brought something a waker may be dropped, which is user code: what other threads would wait for meanwhile is done in the attempt.
     ///
     /// # Examples
     ///

@@ -126,21 +126,19 @@ impl<T> Sender<T> {
             let sent = self.send(take(message));
             return Poll::Ready(sent.map_err(SendTimeoutError::from));
         }
-        let claim = || match ring.claim() {
+        // No user code runs between a claim and its message. Other tasks that are told of room, and what is dropped as the wait ends, are user code: so it is
+        // the attempt that writes.
+        let mut send = || match ring.send_from(message) {
             Err(Refusal::Full) => None,
             decided => Some(decided),
         };
         let attempt = behind_a_look(wait, deadline, |chosen| match chosen {
-            Some(context) => ring.arrive(context, claim),
-            None => claim(),
+            Some(context) => ring.arrive(context, &mut send),
+            None => send(),
         });
         let polled = wait.poll_attempting(&ring.sending(), waker, deadline, attempt);
-        // No user code runs between a claim and its message: what is claimed is written at once.
-        polled.map(|claimed| match claimed {
-            Some(Ok(claim)) => {
-                ring.write(claim, take(message));
-                Ok(())
-            }
+        polled.map(|sent| match sent {
+            Some(Ok(())) => Ok(()),
             Some(Err(_)) => Err(SendTimeoutError::Disconnected(take(message))),
             None => Err(SendTimeoutError::Timeout(take(message))),
         })

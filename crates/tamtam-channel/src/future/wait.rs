@@ -260,12 +260,19 @@ impl<T> Future for TakeFuture<'_, T> {
     type Output = T;
 
     fn poll(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<T> {
-        let taking = self.slot.taking::<false>();
-        let mut token = Token::default();
-        self.wait
-            .poll(taking, &mut token, context.waker(), None)
-            .map(|_| taking.finish())
+        let slot = self.slot;
+        let polled =
+            self.wait
+                .poll_attempting(slot.taking::<false>(), context.waker(), None, |_| {
+                    slot.try_take()
+                });
+        polled.map(|taken| taken.unwrap_or_else(unlimited))
     }
+}
+
+/// The result of a wait whose time cannot be over.
+fn unlimited<R>() -> R {
+    unreachable!("a wait without a deadline has ended with nothing")
 }
 
 impl<T> Drop for TakeFuture<'_, T> {
@@ -290,14 +297,11 @@ impl<T> Future for PutFuture<'_, T> {
 
     fn poll(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<()> {
         assert!(self.value.is_some(), "a put was polled after it had ended");
-        let putting = self.slot.putting::<false>();
-        let mut token = Token::default();
-        let polled = self.wait.poll(putting, &mut token, context.waker(), None);
-        polled.map(|_| {
-            if let Some(value) = self.value.take() {
-                putting.finish(value);
-            }
+        let PutFuture { slot, value, wait } = &mut *self;
+        wait.poll_attempting(slot.putting::<false>(), context.waker(), None, |_| {
+            slot.try_put_from(value).then_some(())
         })
+        .map(|put| put.unwrap_or_else(unlimited))
     }
 }
 

@@ -97,13 +97,22 @@ impl<T> Ring<T> {
         self.cells.len() - self.distance(head, tail)
     }
 
-    pub(crate) fn wait_to_claim_many(
+    /// Sends as many messages as there is room for, at most `wanted` and at least one, after waiting for room. How many. No user code may run in `message`.
+    ///
+    /// It is the attempt that writes, as in [`wait_to_send`](Ring::wait_to_send).
+    pub(crate) fn wait_to_send_many(
         &self,
         wanted: usize,
         wait: Wait,
         deadline: Option<Instant>,
-    ) -> Result<Claims, Refusal> {
-        self.wait_for_room(wait, deadline, || self.claim_many(wanted))
+        mut message: impl FnMut() -> T,
+    ) -> Result<usize, Refusal> {
+        self.wait_for_room(wait, deadline, || {
+            let claims = self.claim_many(wanted)?;
+            let count = claims.count();
+            self.write_many(claims, &mut message);
+            Ok(count)
+        })
     }
 
     /// Fills claimed cells and wakes as many receivers, if they sleep. No user code may run in

@@ -326,12 +326,33 @@ impl<T> Ring<T> {
         before & FLAG == 0
     }
 
-    pub(crate) fn wait_to_claim(
+    /// Sends the message, if there is room for it; else leaves it.
+    pub(crate) fn send_from(&self, message: &mut Option<T>) -> Result<(), Refusal> {
+        let claim = self.claim()?;
+        match message.take() {
+            Some(message) => self.write(claim, message),
+            None => unreachable!("a message is sent once"),
+        }
+        Ok(())
+    }
+
+    /// Sends the message into a ring that had no room just now, after waiting for some.
+    ///
+    /// It is the attempt that writes: one that was chosen tells the next sender of room that is left, which may be a task and so user code, and of that none
+    /// runs between a claim and its message.
+    #[inline(never)]
+    pub(crate) fn wait_to_send(
         &self,
+        message: T,
         wait: Wait,
         deadline: Option<Instant>,
-    ) -> Result<Claim, Refusal> {
-        self.wait_for_room(wait, deadline, || self.claim())
+    ) -> Result<(), (T, Refusal)> {
+        let mut message = Some(message);
+        let sent = self.wait_for_room(wait, deadline, || self.send_from(&mut message));
+        match (sent, message) {
+            (Err(refusal), Some(message)) => Err((message, refusal)),
+            _ => Ok(()),
+        }
     }
 
     /// Attempts something until it is not refused for want of room, or until the deadline.

@@ -582,6 +582,133 @@ fn a_waker_that_an_offer_drops_may_wait_for_the_receiver_that_was_met() {
     });
 }
 
+/// The task is chosen while it changes its waker, so that no other thread has that.
+#[test]
+fn a_waker_that_is_dropped_as_a_send_ends_may_receive_the_message() {
+    within_limit(|| {
+        let (sender, receiver) = bounded(1);
+        sender.send(1).unwrap();
+        let mut send = sender.send_timeout_async(2, LONG);
+        assert!(poll(&mut send, Waker::noop()).is_pending());
+        let (waker, _watched) = fragile();
+        let received = [&AT_CLONING, &AT_DROPPING].map(|moment| {
+            let receiver = receiver.clone();
+            seen_at(moment, move || receiver.try_recv())
+        });
+        assert_eq!(poll(&mut send, &waker), Poll::Ready(Ok(())));
+        let received = received.map(|received| received.take());
+        assert_eq!(received, [Some(Ok(1)), Some(Ok(2))]);
+    });
+}
+
+/// As above; the one that is chosen first has the place for one task.
+#[test]
+fn a_waker_that_is_dropped_as_a_put_ends_may_take_the_value() {
+    within_limit(|| {
+        let slot = Rc::new(Slot::from(0));
+        let hand = Hand::new();
+        let (waker, _watched) = fragile();
+        let (mut before, mut put) = (slot.put_async(10), slot.put_async(1));
+        hand.pends(&mut before);
+        assert!(poll(&mut put, Waker::noop()).is_pending());
+        let same = Rc::clone(&slot);
+        act_at(&AT_CLONING, move || {
+            assert_eq!(same.try_take(), Some(0));
+            same.try_put(0).unwrap();
+            assert_eq!(same.try_take(), Some(0));
+        });
+        let same = Rc::clone(&slot);
+        let taken = seen_at(&AT_DROPPING, move || same.try_take());
+        assert_eq!(poll(&mut put, &waker), Poll::Ready(()));
+        assert_eq!(taken.take(), Some(Some(1)));
+        drop(before);
+    });
+}
+
+#[test]
+fn a_waker_that_is_dropped_as_a_take_ends_may_put_another_value() {
+    within_limit(|| {
+        let slot = Rc::new(Slot::new());
+        let hand = Hand::new();
+        let (waker, _watched) = fragile();
+        let (mut before, mut take) = (slot.take_async(), slot.take_async());
+        hand.pends(&mut before);
+        assert!(poll(&mut take, Waker::noop()).is_pending());
+        let same = Rc::clone(&slot);
+        act_at(&AT_CLONING, move || {
+            same.try_put(0).unwrap();
+            assert_eq!(same.try_take(), Some(0));
+            same.try_put(2).unwrap();
+        });
+        let same = Rc::clone(&slot);
+        let put = seen_at(&AT_DROPPING, move || same.try_put(3));
+        assert_eq!(poll(&mut take, &waker), Poll::Ready(2));
+        assert_eq!(put.take(), Some(Ok(())));
+        drop(before);
+        assert_eq!(slot.try_take(), Some(3));
+    });
+}
+
+/// One that gets room tells the next one of what is left: by then its own message is there.
+#[test]
+#[cfg_attr(miri, ignore = "looks at /proc")]
+fn a_waker_that_is_told_of_room_may_receive_what_a_thread_has_sent_before() {
+    type Sends = fn(tamtam_channel::Sender<i32>);
+    let sends: [Sends; 2] = [
+        |sender| sender.send(2).unwrap(),
+        |sender| assert_eq!(sender.send_many([2]), Ok(1)),
+    ];
+    for send in sends {
+        within_limit(move || {
+            let (sender, receiver) = bounded(2);
+            sender.send_many([0, 1]).unwrap();
+            let (tell, told) = mpsc::channel();
+            let other = sender.clone();
+            let sends = thread::spawn(move || {
+                tell.send(thread_number()).unwrap();
+                send(other);
+            });
+            until_asleep(&[told.recv().unwrap()]);
+            receives_when_it_is_told_of_room(&sender, &receiver, || sends.join().unwrap());
+        });
+    }
+}
+
+#[test]
+fn a_waker_that_is_told_of_room_may_receive_what_a_task_has_sent_before() {
+    within_limit(|| {
+        let (sender, receiver) = bounded(2);
+        sender.send_many([0, 1]).unwrap();
+        let hands = Hand::several::<2>();
+        let (mut idle, mut send) = (sender.send_async(100), sender.send_async(2));
+        hands[0].pends(&mut idle);
+        hands[1].pends(&mut send);
+        receives_when_it_is_told_of_room(&sender, &receiver, || {
+            hands[1].ready(&mut send).unwrap();
+        });
+        drop(idle);
+    });
+}
+
+/// Behind others that wait for room in the full channel, of which one is told: then `finish` lets that one send.
+fn receives_when_it_is_told_of_room(
+    sender: &tamtam_channel::Sender<i32>,
+    receiver: &tamtam_channel::Receiver<i32>,
+    finish: impl FnOnce(),
+) {
+    let received = Arc::new(Mutex::new(Vec::new()));
+    let (same, seen) = (receiver.clone(), Arc::clone(&received));
+    let waker = acts(move || seen.lock().unwrap().extend(same.try_recv()));
+    let mut last = sender.send_async(101);
+    assert!(poll(&mut last, &waker).is_pending());
+    // Both at once, so that there is room left.
+    let mut buffer = Vec::new();
+    assert_eq!(receiver.recv_many(&mut buffer, 2), Ok(2));
+    finish();
+    assert_eq!(*received.lock().unwrap(), [2]);
+    drop(last);
+}
+
 /// A future that moves between tasks wakes the task that polled it last.
 #[test]
 fn a_future_that_moves_wakes_its_new_task() {
