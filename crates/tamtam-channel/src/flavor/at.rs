@@ -12,6 +12,7 @@ use crate::source::in_no_list;
 #[derive(Debug)]
 pub(crate) struct At {
     moment: Instant,
+    /// For good: who has seen this waits for it no more, so nothing is given back.
     delivered: AtomicBool,
 }
 
@@ -75,18 +76,16 @@ impl Source for At {
 
     in_no_list!();
 
-    unsafe fn abandon(&self, _: &mut Token) {
-        self.delivered.store(false, Ordering::SeqCst);
-    }
-
     fn is_ready(&self) -> bool {
         !self.is_empty()
     }
 
     fn unready_since(&self) -> Option<u64> {
-        // Once delivered it may be given back; before its moment nothing can have been.
-        let is_early = !self.delivered.load(Ordering::SeqCst) && Instant::now() < self.moment;
-        is_early.then_some(0)
+        // It goes from one to the next, and never back: early, due, delivered.
+        if self.delivered.load(Ordering::SeqCst) {
+            return Some(1);
+        }
+        (Instant::now() < self.moment).then_some(0)
     }
 
     fn deadline(&self) -> Option<Instant> {

@@ -1,9 +1,13 @@
 //! What happens to a select between two of its steps.
 
+use std::panic::{AssertUnwindSafe, catch_unwind};
+
 use tamtam_wait::Operation;
 
 use super::*;
-use crate::{Event, Latch, Property, Receiver, Sender, after, bounded, never, spsc, unbounded};
+use crate::{
+    Event, Latch, Property, Receiver, Sender, TryRecvError, after, bounded, never, spsc, unbounded,
+};
 
 /// Sets and resets an event while a select enters its lists, and is never ready.
 struct Pulse<'a>(&'a Event);
@@ -178,7 +182,20 @@ fn what_becomes_ready_once_tells_that_it_is_not_yet() {
     assert_eq!(late.unready_since(), Some(0));
     assert_eq!(soon.unready_since(), None);
     soon.recv().unwrap();
-    assert_eq!(soon.unready_since(), None, "it may be given back");
+    assert_eq!(soon.unready_since(), Some(1));
+}
+
+/// Another thread may have seen that it was delivered, and sleeps without an end.
+#[test]
+fn the_moment_of_a_select_that_is_not_completed_is_not_given_back() {
+    let timer = after(Duration::ZERO);
+    let mut select = Select::new();
+    select.recv(&timer);
+    let dropped = catch_unwind(AssertUnwindSafe(|| drop(select.select())));
+    assert!(dropped.is_err());
+    assert_eq!(timer.try_recv(), Err(TryRecvError::Empty));
+    assert_eq!(timer.unready_since(), Some(1));
+    assert!(!timer.is_ready());
 }
 
 #[test]
