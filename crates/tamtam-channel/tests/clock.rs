@@ -7,8 +7,10 @@
 mod support;
 
 use std::future::Future;
+use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::pin::{Pin, pin};
-use std::task::{Context, Waker};
+use std::sync::Arc;
+use std::task::{Context, Wake, Waker};
 use std::thread;
 use std::time::{Duration, Instant};
 
@@ -67,6 +69,44 @@ fn a_deadline_is_kept_where_no_thread_can_be_started() {
         },
         without_threads,
     );
+}
+
+/// Where no thread looks after its deadline, a task is told at once to come again. A panic of that would leave it in the list.
+#[test]
+fn a_waker_that_panics_where_no_thread_can_be_started_leaves_no_wait_behind() {
+    in_a_process_of_its_own(
+        "a_waker_that_panics_where_no_thread_can_be_started_leaves_no_wait_behind",
+        LONG / 4,
+        |command| {
+            command.env("RUST_MIN_STACK", (1_u64 << 47).to_string());
+        },
+        with_a_waker_that_panics,
+    );
+}
+
+struct Panics;
+
+impl Wake for Panics {
+    fn wake(self: Arc<Self>) {
+        panic!("a waker panics on purpose");
+    }
+}
+
+fn with_a_waker_that_panics() {
+    assert!(thread::Builder::new().spawn(|| ()).is_err());
+    let (sender, receiver) = unbounded::<u32>();
+    let waker = Waker::from(Arc::new(Panics));
+    let mut first = Box::pin(receiver.recv_timeout_async(LONG));
+    // As it enters the list, and when it stands there.
+    for _ in 0..2 {
+        let polled = catch_unwind(AssertUnwindSafe(|| {
+            first.as_mut().poll(&mut Context::from_waker(&waker))
+        }));
+        assert!(polled.is_ok_and(|polled| polled.is_pending()));
+    }
+    drop(first);
+    sender.send(7).unwrap();
+    assert_eq!(block_on(receiver.recv_timeout_async(LONG)), Ok(7));
 }
 
 fn without_threads() {

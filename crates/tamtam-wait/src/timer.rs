@@ -18,6 +18,7 @@ use core::task::Waker;
 use std::time::Instant;
 
 use crate::Context;
+use crate::contain::contain;
 
 #[cfg(not(tamtam_loom))]
 mod deadlines;
@@ -72,7 +73,7 @@ impl TaskDeadline {
     pub fn for_task(due: Instant, context: &Context, waker: &Waker) -> Self {
         let deadline = TaskDeadline::new(due, context);
         if !clock::has_thread() {
-            waker.wake_by_ref();
+            contain(|| waker.wake_by_ref());
         }
         deadline
     }
@@ -107,7 +108,7 @@ impl TaskDeadline {
             self.entry = clock::schedule(self.due, context.clone());
         }
         if !clock::has_thread() && !clock::attempt_again() {
-            waker.wake_by_ref();
+            contain(|| waker.wake_by_ref());
         }
         false
     }
