@@ -1,6 +1,6 @@
 //! What the commands that ask a gateway have in common: where it is, and what becomes of a fault.
 
-use std::io::{Write, stderr};
+use std::io::{self, Write, stderr};
 use std::process::ExitCode;
 
 use anyhow::{Context, Result};
@@ -36,7 +36,7 @@ impl ServerArguments {
 /// Runs a client to its end. A fault that the server answers is shown by `show`, and the program ends with 1.
 pub(crate) fn run(
     asking: impl Future<Output = Result<()>>,
-    show: impl FnOnce(&Fault, &mut dyn Write) -> Result<()>,
+    show: impl FnOnce(&Fault, &mut dyn Write) -> io::Result<()>,
 ) -> Result<ExitCode> {
     let runtime = tokio::runtime::Builder::new_current_thread()
         .enable_all()
@@ -47,7 +47,8 @@ pub(crate) fn run(
     };
     match error.downcast_ref::<CallError>() {
         Some(CallError::Fault(fault)) => {
-            show(fault, &mut stderr().lock())?;
+            // A closed standard error leaves no reader to tell.
+            let _ = show(fault, &mut stderr().lock());
             Ok(ExitCode::FAILURE)
         }
         _ => Err(error),

@@ -9,7 +9,8 @@
 //! - `serve` serves tables and examples to foreign clients by the gateway, `call` calls them, and `watch` subscribes to them;
 //!   `client` is what these two have in common.
 //! - `database` are the databases that rows come out of, and the article's table in one.
-//! - `nearest` guesses what was meant by a name that is not known, and `reason` says why something failed.
+//! - `nearest` guesses what was meant by a name that is not known, `reason` says why something failed, and `standard_output` knows when its
+//!   reader has gone.
 
 #![forbid(unsafe_code)]
 
@@ -20,7 +21,7 @@
 // | 3 | call, lab, watch | what calls and subscribes; the lab, which may measure a gateway |
 // | 2 | client, contenders, rows, serve, top | what a client has of a URL; what is measured; the commands that show and serve |
 // | 1 | database | databases that rows come out of |
-// | 0 | nearest, number, reason | words about names, numbers and failures |
+// | 0 | nearest, number, reason, standard_output | words about names, numbers and failures; what is shown |
 
 #[cfg(feature = "gateway")]
 pub mod call;
@@ -44,6 +45,7 @@ pub mod reason;
 pub mod rows;
 #[cfg(feature = "gateway")]
 pub mod serve;
+pub mod standard_output;
 #[cfg(feature = "top")]
 pub mod top;
 #[cfg(feature = "gateway")]

@@ -3,12 +3,13 @@
 #![forbid(unsafe_code)]
 
 use std::ffi::OsString;
-use std::io::{ErrorKind, Write};
+use std::io::Write;
 use std::process::ExitCode;
 
 use anyhow::{Result, bail};
 use clap::{Parser, Subcommand};
 use tamtam_cli::reason::reason;
+use tamtam_cli::standard_output::reader_has_gone;
 
 /// Passes messages, and shows what each way of passing them costs on this machine.
 #[derive(Debug, Parser)]
@@ -61,7 +62,8 @@ enum Command {
 fn main() -> ExitCode {
     match run(Arguments::parse().command) {
         Ok(code) => code,
-        Err(error) if is_broken_pipe(&error) => ExitCode::SUCCESS,
+        // As `head` goes.
+        Err(error) if reader_has_gone(&error) => ExitCode::SUCCESS,
         Err(error) => {
             // A closed standard error leaves no reader to tell.
             let _ = writeln!(std::io::stderr(), "tamtam: {}", reason(&error));
@@ -122,12 +124,4 @@ fn absent(words: &[OsString]) -> Result<ExitCode> {
         "there is no command {name}{}",
         tamtam_cli::nearest::suggest(&name, known, "; tamtam --help shows them")
     )
-}
-
-/// Whether the reader of our output has gone, as `head` does: no reason to complain.
-fn is_broken_pipe(error: &anyhow::Error) -> bool {
-    error
-        .chain()
-        .filter_map(|cause| cause.downcast_ref::<std::io::Error>())
-        .any(|cause| cause.kind() == ErrorKind::BrokenPipe)
 }

@@ -14,6 +14,7 @@ use tamtam_rows::Rows;
 
 use crate::client;
 use crate::rows::print_table;
+use crate::standard_output;
 use arguments::{CallArguments, Form};
 
 /// Calls the method, and prints its answer: a table, or JSON. A fault is printed as an error, and the program ends with 1.
@@ -62,7 +63,7 @@ async fn write_as_it_comes(mut answer: RawStream) -> Result<()> {
     if !is_text && stdout().is_terminal() {
         bail!("the answer is {content_type}, which is nothing for a terminal: write it to a file");
     }
-    let mut out = stdout().lock();
+    let mut out = standard_output::lock();
     let mut ends_line = false;
     while let Some(piece) = answer.next().await? {
         out.write_all(&piece)?;
@@ -86,7 +87,7 @@ async fn show_table(mut table: RowParts, most: usize) -> Result<()> {
             shown.append(&part.part(0..wanted))?;
         }
     }
-    print_table(&shown, count, &mut stdout().lock())
+    print_table(&shown, count, &mut standard_output::lock())
 }
 
 async fn show_json(mut answer: RawStream) -> Result<()> {
@@ -98,7 +99,8 @@ async fn show_json(mut answer: RawStream) -> Result<()> {
         }
     }
     serde_json::from_slice::<IgnoredAny>(&text)?;
-    writeln!(stdout(), "{}", indented(str::from_utf8(&text)?))?;
+    let shown = indented(str::from_utf8(&text)?);
+    writeln!(standard_output::lock(), "{shown}")?;
     Ok(())
 }
 
@@ -153,7 +155,7 @@ fn indented(json: &str) -> String {
 /// Each method with the names of its arguments, and what it does; each link.
 fn show_methods(described: &Value) -> Result<()> {
     let Described { services, links } = described.clone().to()?;
-    let mut out = stdout().lock();
+    let mut out = standard_output::lock();
     for service in services {
         for method in service.methods {
             let arguments = method.arguments.join(", ");

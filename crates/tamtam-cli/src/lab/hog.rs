@@ -12,6 +12,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use anyhow::{Context, Result, ensure};
 
 use super::child::Guard;
+use crate::standard_output;
 
 /// The hidden command that makes a process a hog.
 pub const COMMAND: &str = "hog";
@@ -108,7 +109,7 @@ pub fn be(core: Option<usize>) -> Result<ExitCode> {
         let _ = std::io::stdin().read_to_end(&mut Vec::new());
         seen.store(true, Ordering::Relaxed);
     });
-    let mut stdout = std::io::stdout();
+    let mut stdout = standard_output::lock();
     stdout.write_all(READY.as_bytes())?;
     stdout.flush()?;
     // No `spin_loop` hint here: a hog is work that does not know that others wait.

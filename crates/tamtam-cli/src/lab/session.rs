@@ -23,6 +23,7 @@ use super::results::{ResultsFile, Writer};
 use super::runner::Session;
 use super::standings::Standings;
 use super::{list, machine, number, report as page};
+use crate::standard_output;
 
 /// The exit code of a program that a person stopped.
 const STOPPED: u8 = 130;
@@ -124,23 +125,29 @@ fn measure(arguments: &RunArguments) -> Result<ExitCode> {
     let in_browser = in_browser.map(|found| standings.extend(found.into_iter().flatten()));
 
     let measured = [Recording::taken(machine::describe(), standings)];
-    // Files before the terminal, which may have gone; and the terminal also where a disk is full.
+    // Each of them whatever became of the others: the terminal may have gone, and a disk may be full.
     let written = files
         .into_iter()
         .flatten()
-        .try_for_each(|file| file.write(&measured));
+        .map(|file| file.write(&measured))
+        .fold(Ok(()), Result::and);
     let kept = kept.map(|kept| kept.write(&measured));
     let terminal = Terminal {
         plan: &plan,
         session: &session,
         colour: colour(),
     };
-    terminal.write(&measured, &mut std::io::stdout().lock())?;
+    let shown = terminal.write(&measured, &mut standard_output::lock());
     written?;
     if let Some(told) = kept.transpose()? {
         tell(&told);
     }
     in_browser?;
+    if let Err(error) = shown
+        && !standard_output::reader_has_gone(&error)
+    {
+        return Err(error);
+    }
     Ok(if session.interrupted {
         ExitCode::from(STOPPED)
     } else if session.failures() > 0 {
@@ -182,7 +189,7 @@ fn colour() -> bool {
 }
 
 pub(super) fn print(text: &str) -> Result<()> {
-    let mut stdout = std::io::stdout().lock();
+    let mut stdout = standard_output::lock();
     stdout.write_all(text.as_bytes())?;
     stdout.flush()?;
     Ok(())

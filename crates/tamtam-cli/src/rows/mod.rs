@@ -14,7 +14,7 @@ mod source;
 mod trial;
 mod verdict;
 
-use std::io::{Write, stderr, stdout};
+use std::io::{Write, stderr};
 use std::path::Path;
 use std::process::ExitCode;
 use std::time::Duration;
@@ -27,6 +27,7 @@ pub(crate) use show::print_table;
 use source::{First, Source};
 
 use crate::number::whole;
+use crate::standard_output;
 
 /// Does what the arguments say.
 ///
@@ -64,34 +65,36 @@ fn try_each(arguments: &TryArguments) -> Result<()> {
     let time = trial::LongEnough(Duration::from_millis(arguments.each));
     let trials = trial::all(&rows, time)?;
     let plans = trial::plans(&rows, time);
-    let mut out = stdout().lock();
+    let mut out = standard_output::lock();
     if arguments.json {
         report::json(&rows, &trials, &plans, &mut out)?;
     } else {
         report::text(&source, &rows, is_part, &trials, &plans, &mut out)?;
     }
     drop(out);
-    note(&source)
+    note(&source);
+    Ok(())
 }
 
 /// Writes all rows to a file.
 fn write(source: &Source, path: &Path) -> Result<()> {
     let rows = output::convert(source, path)?;
     writeln!(
-        stdout(),
+        standard_output::lock(),
         "{} written to {}",
         counted(rows, "row"),
         path.display()
     )?;
-    note(source)
+    note(source);
+    Ok(())
 }
 
 /// Says beside the results what is worth a word about the types that were found.
-fn note(source: &Source) -> Result<()> {
+fn note(source: &Source) {
     for note in source.notes() {
-        writeln!(stderr(), "note: {note}")?;
+        // A closed standard error leaves no reader to tell.
+        let _ = writeln!(stderr(), "note: {note}");
     }
-    Ok(())
 }
 
 /// `1 row`, `2,000 rows`.

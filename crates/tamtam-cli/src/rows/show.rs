@@ -1,6 +1,6 @@
 //! The first rows of a file as a table.
 
-use std::io::{Write, stdout};
+use std::io::Write;
 use std::iter::once;
 
 use anyhow::Result;
@@ -11,6 +11,7 @@ use tamtam_rows::{Column, Encoding, Field, Kind, Rows, Schema};
 use super::arguments::ShowArguments;
 use super::counted;
 use super::source::{First, Source};
+use crate::standard_output;
 
 /// Prints the first rows of a file as a table.
 pub(super) fn command(arguments: &ShowArguments) -> Result<()> {
@@ -19,12 +20,13 @@ pub(super) fn command(arguments: &ShowArguments) -> Result<()> {
     source.stream(&mut first, arguments.rows)?;
     let is_part = first.is_cut();
     let rows = first.rows()?;
-    let mut out = stdout().lock();
+    let mut out = standard_output::lock();
     print(&rows, &mut out)?;
     let behind = if is_part { ", and more" } else { "" };
     writeln!(out, "{}{behind}", counted(rows.len() as u64, "row"))?;
     drop(out);
-    super::note(&source)
+    super::note(&source);
+    Ok(())
 }
 
 /// Prints rows as a table, and behind them how many there are in all.

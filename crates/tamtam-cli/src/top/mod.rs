@@ -36,8 +36,10 @@ use arguments::TopArguments;
 /// If there is no such program, or it cannot be looked at; each error says what to do.
 #[cfg(unix)]
 pub fn command(arguments: &TopArguments) -> Result<ExitCode> {
-    use std::io::{Write, stdout};
+    use std::io::Write;
     use std::time::Duration;
+
+    use crate::standard_output;
 
     let path = find::one(arguments.program.as_deref())?;
     let mut line = line::Line::open(&path)?;
@@ -57,7 +59,7 @@ pub fn command(arguments: &TopArguments) -> Result<ExitCode> {
     loop {
         std::thread::sleep(interval);
         let (text, answer) = line.look(&request)?;
-        let mut out = stdout().lock();
+        let mut out = standard_output::lock();
         if arguments.json {
             out.write_all(processes::with_objects(&text).as_bytes())?;
         } else {

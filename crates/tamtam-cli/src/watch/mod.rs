@@ -2,13 +2,14 @@
 
 pub mod arguments;
 
-use std::io::{Write, stderr, stdout};
+use std::io::{Write, stderr};
 use std::process::ExitCode;
 
 use anyhow::Result;
 use tamtam_gateway::Value;
 
 use crate::client;
+use crate::standard_output;
 use arguments::{WatchArguments, Which};
 
 /// Prints the values, one a line in JSON, and on standard error how many were missed.
@@ -16,7 +17,7 @@ use arguments::{WatchArguments, Which};
 /// # Errors
 /// If the server cannot be reached, refuses, or ends.
 pub fn command(arguments: &WatchArguments) -> Result<ExitCode> {
-    client::run(watch(arguments), |fault, err| Ok(writeln!(err, "{fault}")?))
+    client::run(watch(arguments), |fault, err| writeln!(err, "{fault}"))
 }
 
 async fn watch(arguments: &WatchArguments) -> Result<()> {
@@ -27,13 +28,14 @@ async fn watch(arguments: &WatchArguments) -> Result<()> {
         && let Some(pushed) = values.next().await?
     {
         if pushed.missed > 0 {
-            writeln!(stderr().lock(), "missed {}", pushed.missed)?;
+            // A closed standard error leaves no reader to tell.
+            let _ = writeln!(stderr().lock(), "missed {}", pushed.missed);
         }
         let line = match arguments.policy {
             Which::Batches => Value::List(pushed.values).to_json(),
             _ => pushed.into_value().to_json(),
         };
-        let mut out = stdout().lock();
+        let mut out = standard_output::lock();
         writeln!(out, "{line}")?;
         out.flush()?;
         left -= 1;

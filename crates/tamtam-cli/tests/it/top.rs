@@ -407,6 +407,27 @@ fn what_answers_nonsense_is_refused_in_words() {
     }
 }
 
+/// The pipe that broke was taken for the reader of the output, and the program ended as if all were well.
+#[test]
+fn a_program_that_goes_between_two_looks_is_said_to_have_gone() {
+    let place = place();
+    let (path, answers) = impostor(&place, b"{\"tamtam\":1,\"program\":\"short\"}\n");
+    // Well before the second look it has closed.
+    let shown = top(&place, &[&path, "--once", "--interval", "0.5"]);
+    answers.join().unwrap();
+    assert_eq!(
+        (shown.code, shown.stdout.as_str()),
+        (Some(2), ""),
+        "{}",
+        shown.stderr
+    );
+    assert!(
+        shown.stderr.contains("the program has gone"),
+        "{}",
+        shown.stderr
+    );
+}
+
 #[test]
 fn what_may_not_be_reached_is_said_to_be_so() {
     let place = place();

@@ -37,6 +37,7 @@ use super::results::terminal::wrapped;
 use super::standings::Standings;
 use super::{kept, number, session};
 use crate::reason::reason;
+use crate::standard_output;
 
 /// The name of the output that is no file.
 const STANDARD_OUTPUT: &str = "-";
@@ -73,7 +74,7 @@ pub(super) fn command(arguments: &ReportArguments) -> Result<ExitCode> {
         left_out: &left_out,
     };
     if arguments.out.as_os_str() == STANDARD_OUTPUT {
-        html.write(&recordings, &mut std::io::stdout().lock())?;
+        html.write(&recordings, &mut standard_output::lock())?;
     } else {
         fs::File::create(&arguments.out)
             .map_err(anyhow::Error::from)

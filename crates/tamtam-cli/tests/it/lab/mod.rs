@@ -7,7 +7,7 @@ use std::fs;
 use std::io::{BufRead, BufReader, Read};
 use std::os::unix::fs::symlink;
 use std::path::Path;
-use std::process::{Child, Stdio};
+use std::process::{Child, Command, Stdio};
 
 use rustix::process::{Pid, Signal, kill_process, test_kill_process};
 use serde_json::Value;
@@ -104,23 +104,43 @@ fn the_list_shows_experiments_contenders_and_variants() {
     );
 }
 
-#[test]
-fn a_reader_that_goes_away_is_no_error() {
-    let mut child = Place::with_peers()
-        .command(&["lab", "list"])
+/// How a command ends whose output is read by none.
+fn unread(mut command: Command) -> (Option<i32>, String) {
+    let mut child = command
         .stdout(Stdio::piped())
         .stderr(Stdio::piped())
         .spawn()
         .unwrap();
     drop(child.stdout.take());
-    let mut stderr = String::new();
-    child
-        .stderr
-        .take()
-        .unwrap()
-        .read_to_string(&mut stderr)
-        .unwrap();
-    assert_eq!(child.wait().unwrap().code(), Some(0), "{stderr}");
+    let output = child.wait_with_output().unwrap();
+    let stderr = String::from_utf8(output.stderr).unwrap();
+    (output.status.code(), stderr)
+}
+
+/// The reader's going was all that was told, and the end was that of a run in which all is well.
+#[test]
+fn a_reader_that_goes_away_hides_no_failure() {
+    let place = Place::with_peers();
+    let run = |words: &[&str]| {
+        let drumming = ["lab", "run", "drumming/10/free", "--peers", "peers"];
+        unread(place.command(&[&drumming, words].concat()))
+    };
+    let quick = ["--only", "quick", "--runs", "1"];
+    let (code, stderr) = run(&[&quick[..], &["--json", "/dev/full"]].concat());
+    assert_eq!(code, Some(2), "{stderr}");
+    assert!(stderr.contains("/dev/full cannot be written"), "{stderr}");
+    let (code, stderr) = run(&["--only", "broken", "--runs", "1"]);
+    assert_eq!(code, Some(1), "{stderr}");
+    let (code, stderr) = run(&[&quick[..], &["--json", "out.json"]].concat());
+    assert_eq!(code, Some(0), "{stderr}");
+    assert_eq!(place.json("out.json").len(), 1);
+}
+
+#[test]
+fn a_reader_that_goes_away_is_no_error() {
+    let place = Place::with_peers();
+    let (code, stderr) = unread(place.command(&["lab", "list"]));
+    assert_eq!(code, Some(0), "{stderr}");
     assert!(
         !stderr.contains("Broken pipe") && !stderr.contains("panicked"),
         "{stderr}"
