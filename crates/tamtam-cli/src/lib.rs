@@ -9,8 +9,8 @@
 //! - `serve` serves tables and examples to foreign clients by the gateway, `call` calls them, and `watch` subscribes to them;
 //!   `client` is what these two have in common.
 //! - `database` are the databases that rows come out of, and the article's table in one.
-//! - `nearest` guesses what was meant by a name that is not known, `reason` says why something failed, and `standard_output` knows when its
-//!   reader has gone.
+//! - `nearest` guesses what was meant by a name that is not known, `reason` says why something failed, `printable` keeps text from
+//!   elsewhere from steering the terminal, and `standard_output` knows when its reader has gone.
 
 #![forbid(unsafe_code)]
 
@@ -21,7 +21,7 @@
 // | 3 | call, lab, watch | what calls and subscribes; the lab, which may measure a gateway |
 // | 2 | client, contenders, rows, serve, top | what a client has of a URL; what is measured; the commands that show and serve |
 // | 1 | database | databases that rows come out of |
-// | 0 | nearest, number, reason, standard_output | words about names, numbers and failures; what is shown |
+// | 0 | nearest, number, printable, reason, standard_output | words about names, numbers and failures; what is shown |
 
 #[cfg(feature = "gateway")]
 pub mod call;
@@ -40,6 +40,7 @@ pub mod nearest;
     allow(dead_code, reason = "some of it is for one of the two commands")
 )]
 mod number;
+pub mod printable;
 pub mod reason;
 #[cfg(feature = "tables")]
 pub mod rows;

@@ -8,6 +8,7 @@ use std::process::ExitCode;
 
 use anyhow::{Result, bail};
 use clap::{Parser, Subcommand};
+use tamtam_cli::printable::printable_lines;
 use tamtam_cli::reason::reason;
 use tamtam_cli::standard_output::reader_has_gone;
 
@@ -66,7 +67,8 @@ fn main() -> ExitCode {
         Err(error) if reader_has_gone(&error) => ExitCode::SUCCESS,
         Err(error) => {
             // A closed standard error leaves no reader to tell.
-            let _ = writeln!(std::io::stderr(), "tamtam: {}", reason(&error));
+            let told = printable_lines(&reason(&error));
+            let _ = writeln!(std::io::stderr(), "tamtam: {told}");
             ExitCode::from(2)
         }
     }

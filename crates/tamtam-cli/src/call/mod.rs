@@ -13,6 +13,7 @@ use tamtam_gateway::{Client, RawStream, RowParts, Value};
 use tamtam_rows::Rows;
 
 use crate::client;
+use crate::printable::{printable, printable_json, printable_lines};
 use crate::rows::print_table;
 use crate::standard_output;
 use arguments::{CallArguments, Form};
@@ -23,9 +24,9 @@ use arguments::{CallArguments, Form};
 /// If the server cannot be reached, or its answer cannot be read.
 pub fn command(arguments: &CallArguments) -> Result<ExitCode> {
     client::run(call(arguments), |fault, err| {
-        writeln!(err, "{fault}")?;
+        writeln!(err, "{}", printable_lines(&fault.to_string()))?;
         if let Some(detail) = fault.get_detail() {
-            writeln!(err, "{}", detail.to_json())?;
+            writeln!(err, "{}", printable_json(&detail.to_json()))?;
         }
         Ok(())
     })
@@ -99,7 +100,7 @@ async fn show_json(mut answer: RawStream) -> Result<()> {
         }
     }
     serde_json::from_slice::<IgnoredAny>(&text)?;
-    let shown = indented(str::from_utf8(&text)?);
+    let shown = indented(&printable_json(str::from_utf8(&text)?));
     writeln!(standard_output::lock(), "{shown}")?;
     Ok(())
 }
@@ -160,12 +161,14 @@ fn show_methods(described: &Value) -> Result<()> {
         for method in service.methods {
             let arguments = method.arguments.join(", ");
             let name = format!("{}.{}({arguments})", service.name, method.name);
-            writeln!(out, "{name:<30} {}", method.about)?;
+            let (name, about) = (printable(&name), printable_lines(&method.about));
+            writeln!(out, "{name:<30} {about}")?;
         }
     }
     for link in links {
         let path = format!("/link/{}", link.name);
-        writeln!(out, "{path:<30} {}", link.about)?;
+        let (path, about) = (printable(&path), printable_lines(&link.about));
+        writeln!(out, "{path:<30} {about}")?;
     }
     Ok(())
 }

@@ -27,6 +27,7 @@ pub(crate) use show::print_table;
 use source::{First, Source};
 
 use crate::number::whole;
+use crate::printable::printable;
 use crate::standard_output;
 
 /// Does what the arguments say.
@@ -93,7 +94,7 @@ fn write(source: &Source, path: &Path) -> Result<()> {
 fn note(source: &Source) {
     for note in source.notes() {
         // A closed standard error leaves no reader to tell.
-        let _ = writeln!(stderr(), "note: {note}");
+        let _ = writeln!(stderr(), "note: {}", printable(&note));
     }
 }
 

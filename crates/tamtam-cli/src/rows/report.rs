@@ -13,6 +13,7 @@ use super::source::Source;
 use super::trial::{Planned, Trial};
 use super::verdict::ranked;
 use crate::number::{microseconds, whole};
+use crate::printable::{printable, printable_lines};
 use tamtam_lab::rows::Link;
 
 /// Everything as tables, and the verdict in words.
@@ -62,6 +63,7 @@ pub(super) fn text(
     align_right(&mut table, 1..8);
     writeln!(out, "{table}\n")?;
     for (form, reason) in refused {
+        let reason = printable_lines(reason);
         writeln!(out, "{form} cannot carry these rows: {reason}")?;
     }
     columns_of(rows, out)?;
@@ -118,7 +120,7 @@ fn columns_of(rows: &Rows, out: &mut impl Write) -> Result<()> {
             .map(|(name, _)| name.as_str())
             .collect();
         table.add_row([
-            column.field.name().to_owned(),
+            printable(column.field.name()),
             column.field.kind().to_string(),
             codecs.join(", "),
             whole(column.bytes),

@@ -11,6 +11,7 @@ use tamtam_rows::{Column, Encoding, Field, Kind, Rows, Schema};
 use super::arguments::ShowArguments;
 use super::counted;
 use super::source::{First, Source};
+use crate::printable::printable;
 use crate::standard_output;
 
 /// Prints the first rows of a file as a table.
@@ -55,7 +56,7 @@ fn print(rows: &Rows, out: &mut impl Write) -> Result<()> {
         rows.schema()
             .fields()
             .iter()
-            .map(|field| format!("{}\n{}", field.name(), field.kind())),
+            .map(|field| format!("{}\n{}", printable(field.name()), field.kind())),
     );
     for cells in texts(rows)? {
         table.add_row(cells);

@@ -3,6 +3,8 @@
 use anyhow::{Context as _, Result, bail, ensure};
 use serde::Deserialize;
 
+use crate::printable::printable;
+
 /// The version of what is asked and answered that this program knows.
 pub(crate) const VERSION: u64 = 1;
 
@@ -144,21 +146,9 @@ impl Answer {
     }
 }
 
-/// Text from another program, without what might steer the terminal.
-pub(crate) fn printable(text: &str) -> String {
-    let is_hidden = |letter: char| {
-        letter.is_control()
-            // What turns the direction of writing, or is not seen.
-            || matches!(letter, '\u{200b}'..='\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2060}'..='\u{206f}' | '\u{feff}')
-    };
-    text.chars()
-        .map(|letter| if is_hidden(letter) { '·' } else { letter })
-        .collect()
-}
-
 #[cfg(test)]
 mod tests {
-    use super::{Answer, printable};
+    use super::Answer;
 
     #[test]
     fn hostile_lines_are_errors_and_no_more() {
@@ -193,7 +183,6 @@ mod tests {
     fn a_refusal_is_passed_on_and_cannot_steer_the_terminal() {
         let error = Answer::read("{\"tamtam\":1,\"error\":\"no\\u001b[2J\"}").unwrap_err();
         assert_eq!(error.to_string(), "the program refuses: no·[2J");
-        assert_eq!(printable("a\u{202e}b"), "a·b");
     }
 
     #[test]

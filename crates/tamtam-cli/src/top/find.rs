@@ -8,8 +8,9 @@ use std::path::{Path, PathBuf};
 
 use anyhow::{Result, bail};
 
-use super::answer::{Answer, printable};
+use super::answer::Answer;
 use super::line::Line;
+use crate::printable::printable;
 use crate::reason::reason;
 
 /// A program that serves.

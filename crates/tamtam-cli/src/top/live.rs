@@ -10,10 +10,11 @@ use std::time::{Duration, Instant};
 use anyhow::Result;
 use ratatui::crossterm::event::{self, Event, KeyCode, KeyEventKind, KeyModifiers};
 
-use super::answer::{Answer, printable};
+use super::answer::Answer;
 use super::line::{Line, Request};
 use super::screen::Screen;
 use super::view::View;
+use crate::printable::printable;
 use crate::reason::reason;
 
 /// How soon an answer is on the screen that has come.

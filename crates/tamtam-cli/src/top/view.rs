@@ -1,9 +1,10 @@
 //! What is shown: an answer as words and numbers in columns.
 
-use super::answer::{Actor, Answer, Home, printable};
+use super::answer::{Actor, Answer, Home};
 use super::arguments::By;
 use super::processes::Node;
 use super::type_name::short;
+use crate::printable::printable;
 
 /// A column of a table.
 #[derive(Clone, Copy, Debug)]

@@ -9,6 +9,7 @@ use anyhow::Result;
 use tamtam_gateway::Value;
 
 use crate::client;
+use crate::printable::{printable_json, printable_lines};
 use crate::standard_output;
 use arguments::{WatchArguments, Which};
 
@@ -17,7 +18,9 @@ use arguments::{WatchArguments, Which};
 /// # Errors
 /// If the server cannot be reached, refuses, or ends.
 pub fn command(arguments: &WatchArguments) -> Result<ExitCode> {
-    client::run(watch(arguments), |fault, err| writeln!(err, "{fault}"))
+    client::run(watch(arguments), |fault, err| {
+        writeln!(err, "{}", printable_lines(&fault.to_string()))
+    })
 }
 
 async fn watch(arguments: &WatchArguments) -> Result<()> {
@@ -36,7 +39,7 @@ async fn watch(arguments: &WatchArguments) -> Result<()> {
             _ => pushed.into_value().to_json(),
         };
         let mut out = standard_output::lock();
-        writeln!(out, "{line}")?;
+        writeln!(out, "{}", printable_json(&line))?;
         out.flush()?;
         left -= 1;
     }

@@ -29,6 +29,8 @@ mod rows_files;
 #[cfg(all(unix, feature = "gateway"))]
 mod serve;
 #[cfg(all(unix, feature = "gateway"))]
+mod steering;
+#[cfg(all(unix, feature = "gateway"))]
 mod tables;
 #[cfg(all(unix, feature = "gateway"))]
 mod token;

@@ -193,6 +193,25 @@ fn a_signal_leaves_no_part_of_a_file() {
 }
 
 #[test]
+fn names_in_a_file_cannot_steer_the_terminal() {
+    let folder = tempfile::tempdir().unwrap();
+    let folder = folder.path();
+    let text = "n\u{1b}[2J,\u{9b}31mname\n1,one\u{1b}[0m\n2,two\n";
+    std::fs::write(folder.join("in.csv"), text).unwrap();
+    for words in [&["show", "in.csv"][..], &["in.csv", "--each", "1"]] {
+        let (shown, _) = works(folder, words);
+        let steers = |letter: char| letter.is_control() && letter != '\n';
+        assert!(!shown.contains(steers), "{words:?}: {shown:?}");
+        assert!(
+            shown.contains("n·[2J") && shown.contains("·31mname"),
+            "{shown}"
+        );
+    }
+    let said = fails(folder, &["show", "in.csv", "--type", "\u{1b}c=u8"]);
+    assert!(!said.contains('\u{1b}'), "{said:?}");
+}
+
+#[test]
 fn a_trial_looks_at_the_rows_that_it_tries() {
     let folder = tempfile::tempdir().unwrap();
     let folder = folder.path();
