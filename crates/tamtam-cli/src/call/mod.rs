@@ -2,7 +2,7 @@
 
 pub mod arguments;
 
-use std::io::{IsTerminal, Write, stdout};
+use std::io::{self, BufWriter, IsTerminal, Write, stdout};
 use std::process::ExitCode;
 
 use anyhow::{Result, bail};
@@ -100,57 +100,65 @@ async fn show_json(mut answer: RawStream) -> Result<()> {
         }
     }
     serde_json::from_slice::<IgnoredAny>(&text)?;
-    let shown = indented(&printable_json(str::from_utf8(&text)?));
-    writeln!(standard_output::lock(), "{shown}")?;
-    Ok(())
+    let text = printable_json(str::from_utf8(&text)?);
+    let mut out = BufWriter::new(standard_output::lock());
+    write_indented(&text, &mut out)?;
+    writeln!(out)?;
+    Ok(out.flush()?)
 }
 
-/// JSON with a line for each member and each item: in their order, and numbers and texts as the server has written them.
-fn indented(json: &str) -> String {
-    let mut out = String::with_capacity(2 * json.len());
+/// So many levels are indented; what is deeper stands below the last of them. A server may nest as deep as its answer is long.
+const MOST_LEVELS: usize = 64;
+
+/// Writes JSON with a line for each member and each item: in their order, and numbers and texts as the server has written them.
+fn write_indented(json: &str, out: &mut impl Write) -> io::Result<()> {
     let (mut depth, mut in_text, mut is_escaped) = (0, false, false);
-    let end_line = |out: &mut String, depth: usize| {
-        out.push('\n');
-        out.extend(std::iter::repeat_n("  ", depth));
+    let end_line = |out: &mut dyn Write, depth: usize| {
+        let width = 2 * depth.min(MOST_LEVELS);
+        write!(out, "\n{:width$}", "")
     };
     let mut letters = json.chars().peekable();
     while let Some(letter) = letters.next() {
         if in_text {
-            out.push(letter);
+            put(letter, out)?;
             in_text = is_escaped || letter != '"';
             is_escaped = !is_escaped && letter == '\\';
             continue;
         }
         match letter {
             '{' | '[' => {
-                out.push(letter);
+                put(letter, out)?;
                 while letters.next_if(char::is_ascii_whitespace).is_some() {}
                 match letters.next_if(|next| matches!(next, '}' | ']')) {
-                    Some(end) => out.push(end),
+                    Some(end) => put(end, out)?,
                     None => {
                         depth += 1;
-                        end_line(&mut out, depth);
+                        end_line(out, depth)?;
                     }
                 }
             }
             '}' | ']' => {
                 depth -= 1;
-                end_line(&mut out, depth);
-                out.push(letter);
+                end_line(out, depth)?;
+                put(letter, out)?;
             }
             ',' => {
-                out.push(letter);
-                end_line(&mut out, depth);
+                put(letter, out)?;
+                end_line(out, depth)?;
             }
-            ':' => out.push_str(": "),
+            ':' => out.write_all(b": ")?,
             space if space.is_ascii_whitespace() => {}
             other => {
                 in_text = other == '"';
-                out.push(other);
+                put(other, out)?;
             }
         }
     }
-    out
+    Ok(())
+}
+
+fn put(letter: char, out: &mut impl Write) -> io::Result<()> {
+    out.write_all(letter.encode_utf8(&mut [0; 4]).as_bytes())
 }
 
 /// Each method with the names of its arguments, and what it does; each link.
@@ -232,7 +240,13 @@ fn name_of(word: &str) -> Option<(&str, &str)> {
 mod tests {
     use serde_json::json;
 
-    use super::{indented, read};
+    use super::{MOST_LEVELS, read, write_indented};
+
+    fn indented(json: &str) -> String {
+        let mut out = Vec::new();
+        write_indented(json, &mut out).unwrap();
+        String::from_utf8(out).unwrap()
+    }
 
     #[test]
     fn members_stay_in_their_order_and_numbers_as_they_were_written() {
@@ -255,6 +269,18 @@ mod tests {
         // What is indented stays so.
         assert_eq!(indented(shown), shown);
         assert_eq!(indented("-7"), "-7");
+    }
+
+    #[test]
+    fn an_answer_as_deep_as_it_is_long_is_shown_in_lines_of_bounded_length() {
+        const DEPTH: usize = 100_000;
+        let json = format!("{}7{}", "[".repeat(DEPTH), "]".repeat(DEPTH));
+        let shown = indented(&json);
+        assert_eq!(shown.lines().count(), 2 * DEPTH + 1);
+        let longest = shown.lines().map(str::len).max();
+        assert_eq!(longest, Some(2 * MOST_LEVELS + 1));
+        let letters = |text: &str| text.replace([' ', '\n'], "");
+        assert!(letters(&shown) == json);
     }
 
     #[test]
