@@ -1,7 +1,7 @@
 //! Converting a file into another one, which appears when it is complete.
 
 use std::ffi::OsString;
-use std::fs::File;
+use std::fs::{File, Metadata};
 use std::io::{BufWriter, Write};
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -10,6 +10,7 @@ use anyhow::{Context, Result};
 use tamtam_rows::encoding::{JsonObjects, Parquet, ParquetWriter, Text};
 use tamtam_rows::packed::{Mode, Writer};
 use tamtam_rows::{Encoding, Rows, Schema};
+use tempfile::{Builder, TempPath};
 
 use super::format::Format;
 use super::progress::{Counted, Progress};
@@ -23,8 +24,8 @@ use crate::database::Taker;
 /// If the source cannot be read, the file cannot be written, or its form cannot carry a value.
 pub(super) fn convert(source: &Source, path: &Path) -> Result<u64> {
     let format = Format::to_write(path)?;
-    let unfinished = Unfinished::beside(path);
     let cannot = || format!("cannot write {}", path.display());
+    let unfinished = Unfinished::beside(place_of(path));
     let progress = Progress::new();
     let file = unfinished.create().with_context(cannot)?;
     let mut output = Output {
@@ -36,64 +37,119 @@ pub(super) fn convert(source: &Source, path: &Path) -> Result<u64> {
     };
     source.stream(&mut output, u64::MAX)?;
     let rows = output.finish().with_context(cannot)?;
-    unfinished.complete(path).with_context(cannot)?;
+    unfinished.complete().with_context(cannot)?;
     Ok(rows)
+}
+
+/// Where a file is, or will be, that is written by this name: behind links.
+fn place_of(path: &Path) -> PathBuf {
+    std::fs::canonicalize(path).unwrap_or_else(|_| match std::fs::read_link(path) {
+        // What the link means is not there yet.
+        Ok(meant) => folder_of(path).join(meant),
+        Err(_) => path.to_owned(),
+    })
+}
+
+fn folder_of(path: &Path) -> &Path {
+    match path.parent() {
+        Some(folder) if folder != Path::new("") => folder,
+        _ => Path::new("."),
+    }
 }
 
 /// A file that is not complete, and is taken away again unless it becomes so: also when a signal ends the program.
 struct Unfinished {
-    part: PathBuf,
-    /// Whether it is there. The signal's thread holds the lock from then on until the process has ended, so that the file is
-    /// neither made nor renamed behind it.
-    is_there: Arc<Mutex<bool>>,
+    place: PathBuf,
+    /// What there is of it, which is removed when it is dropped. The signal's thread holds the lock from then on until the process has ended, so
+    /// that the file is neither made nor renamed behind it.
+    part: Arc<Mutex<Option<TempPath>>>,
 }
 
 impl Unfinished {
-    fn beside(path: &Path) -> Unfinished {
-        let mut name = OsString::from(".");
-        name.push(path.file_name().unwrap_or_default());
-        name.push(format!(".{}.part", std::process::id()));
+    fn beside(place: PathBuf) -> Unfinished {
         Unfinished {
-            part: path.with_file_name(name),
-            is_there: Arc::default(),
+            place,
+            part: Arc::default(),
         }
     }
 
+    /// Makes it, by a name that is no other file's. Who may read and write it is as with the file in whose place it comes, or with any new one.
     fn create(&self) -> Result<File> {
-        let (part, is_there) = (self.part.clone(), Arc::clone(&self.is_there));
+        let part = Arc::clone(&self.part);
         ctrlc::set_handler(move || {
-            let is_there = is_there.lock().unwrap_or_else(PoisonError::into_inner);
-            if *is_there {
-                let _ = std::fs::remove_file(&part);
-            }
+            let mut part = part.lock().unwrap_or_else(PoisonError::into_inner);
+            drop(part.take());
             std::process::exit(130);
         })
         .context("signals cannot be handled")?;
-        let mut is_there = self.lock();
-        let file = File::create(&self.part)?;
-        *is_there = true;
+        let mut prefix = OsString::from(".");
+        prefix.push(self.place.file_name().unwrap_or_default());
+        prefix.push(".");
+        let mut builder = Builder::new();
+        builder.prefix(&prefix).suffix(".part");
+        let before = std::fs::metadata(&self.place).ok();
+        let before = before.filter(Metadata::is_file);
+        allow(&mut builder, before.as_ref());
+        let mut part = self.lock();
+        let (file, path) = builder.tempfile_in(folder_of(&self.place))?.into_parts();
+        *part = Some(path);
+        if let Some(before) = before {
+            take_over(&file, &before)?;
+        }
         Ok(file)
     }
 
-    fn complete(&self, path: &Path) -> Result<()> {
-        let mut is_there = self.lock();
-        std::fs::rename(&self.part, path)?;
-        *is_there = false;
+    fn complete(&self) -> Result<()> {
+        let mut part = self.lock();
+        let path = part.take().context("it is not there any more")?;
+        path.persist(&self.place).map_err(|failed| failed.error)?;
         Ok(())
     }
 
-    fn lock(&self) -> MutexGuard<'_, bool> {
-        self.is_there.lock().unwrap_or_else(PoisonError::into_inner)
+    fn lock(&self) -> MutexGuard<'_, Option<TempPath>> {
+        self.part.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
 impl Drop for Unfinished {
     fn drop(&mut self) {
-        let mut is_there = self.lock();
-        if std::mem::take(&mut *is_there) {
-            let _ = std::fs::remove_file(&self.part);
-        }
+        drop(self.lock().take());
     }
+}
+
+/// Lets those read and write a file that is made who may do so with the one before; without one, those who may with any new file.
+#[cfg(unix)]
+fn allow(builder: &mut Builder<'_, '_>, before: Option<&Metadata>) {
+    use std::fs::Permissions;
+    use std::os::unix::fs::PermissionsExt;
+
+    const ANY_NEW_FILE: u32 = 0o666;
+    let mode = before.map_or(ANY_NEW_FILE, |before| before.permissions().mode() & 0o777);
+    builder.permissions(Permissions::from_mode(mode));
+}
+
+#[cfg(not(unix))]
+fn allow(_: &mut Builder<'_, '_>, _: Option<&Metadata>) {}
+
+/// Gives a file the owner of the one before, as far as this user may, and what that one allows.
+#[cfg(unix)]
+fn take_over(file: &File, before: &Metadata) -> Result<()> {
+    use std::fs::Permissions;
+    use std::os::unix::fs::{MetadataExt, PermissionsExt, fchown};
+
+    let made = file.metadata()?;
+    if (made.uid(), made.gid()) != (before.uid(), before.gid()) {
+        // Only root gives files away; one of several users of a folder keeps what is written there.
+        let _ = fchown(file, Some(before.uid()), Some(before.gid()));
+    }
+    // Of what is allowed to others, the umask has taken some away.
+    let mode = before.permissions().mode() & 0o777;
+    Ok(file.set_permissions(Permissions::from_mode(mode))?)
+}
+
+#[cfg(not(unix))]
+fn take_over(_: &File, _: &Metadata) -> Result<()> {
+    Ok(())
 }
 
 struct Output {

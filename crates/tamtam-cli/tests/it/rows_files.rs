@@ -192,6 +192,51 @@ fn a_signal_leaves_no_part_of_a_file() {
     }
 }
 
+/// What was for its owner alone became readable to all, and a link a file.
+#[test]
+fn a_file_that_is_written_anew_stays_what_it_was() {
+    use std::os::unix::fs::{PermissionsExt, symlink};
+    let folder = tempfile::tempdir().unwrap();
+    let folder = folder.path();
+    let mode = |name: &str| {
+        std::fs::metadata(folder.join(name))
+            .unwrap()
+            .permissions()
+            .mode()
+    };
+    let allow = |name: &str, mode| {
+        let permissions = std::fs::Permissions::from_mode(mode);
+        std::fs::set_permissions(folder.join(name), permissions).unwrap();
+    };
+    let text = "n,name\n1,one\n";
+    std::fs::write(folder.join("in.csv"), text).unwrap();
+    let as_any_new_file = mode("in.csv");
+    works(folder, &["convert", "in.csv", "new.csv"]);
+    assert_eq!(mode("new.csv"), as_any_new_file);
+    for wanted in [0o600, 0o666, 0o640] {
+        allow("in.csv", wanted);
+        works(folder, &["convert", "in.csv", "in.csv"]);
+        assert_eq!(mode("in.csv") & 0o777, wanted);
+        assert_eq!(read(folder, "in.csv"), text);
+    }
+    std::fs::create_dir(folder.join("elsewhere")).unwrap();
+    for (name, meant) in [
+        ("link.csv", "elsewhere/there.csv"),
+        ("to-be.csv", "elsewhere/not-yet.csv"),
+    ] {
+        symlink(meant, folder.join(name)).unwrap();
+        if name == "link.csv" {
+            std::fs::write(folder.join(meant), "").unwrap();
+            allow(meant, 0o600);
+        }
+        works(folder, &["convert", "in.csv", name]);
+        assert!(folder.join(name).is_symlink(), "{name}");
+        assert_eq!(read(folder, meant), text);
+    }
+    assert_eq!(mode("elsewhere/there.csv") & 0o777, 0o600);
+    assert_eq!(parts(folder) + parts(&folder.join("elsewhere")), 0);
+}
+
 #[test]
 fn names_in_a_file_cannot_steer_the_terminal() {
     let folder = tempfile::tempdir().unwrap();
