@@ -167,7 +167,7 @@ impl Page {
             // A first call cannot be repeated in its page, so that its figures scatter more.
             .args(["--cold-runs", &(3 * self.runs).to_string()])
             .current_dir(&self.package);
-        match child::run(command, LONGEST_SESSION, interrupt)? {
+        match child::run_with_others(command, LONGEST_SESSION, interrupt)? {
             Ending::Interrupted => Ok(None),
             Ending::TimedOut => bail!("--browser: it gave no result within an hour"),
             Ending::Finished { status, stdout, .. } if status.success() => {

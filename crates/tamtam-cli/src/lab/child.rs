@@ -2,7 +2,7 @@
 //!
 //! While the child measures, this process sleeps: it polls nothing and draws nothing.
 
-use std::io::{BufRead, BufReader, Read};
+use std::io::{BufRead, BufReader, ErrorKind, Read};
 use std::process::{Child, ChildStdout, Command, ExitStatus, Stdio};
 use std::sync::mpsc;
 use std::time::{Duration, Instant};
@@ -13,6 +13,9 @@ use super::interrupt::Interrupt;
 
 /// Bytes of a line that is heard of while the child runs, at most: a longer one comes in parts.
 const LINE_LIMIT: u64 = 64 << 10;
+
+/// Bytes that are read at once.
+const PIECE: usize = 16 << 10;
 
 /// More output than any contender has reason to print: what is above it is not read.
 const OUTPUT_LIMIT: u64 = 4 << 20;
@@ -37,21 +40,82 @@ pub(super) enum Ending {
 
 /// A process that is killed and reaped when it goes out of scope, also in a panic.
 #[derive(Debug)]
-pub(super) struct Guard(pub Child);
+pub(super) struct Guard {
+    /// The process.
+    pub child: Child,
+    scope: Scope,
+}
 
-impl Drop for Guard {
-    fn drop(&mut self) {
-        // Both fail only if it has ended and been reaped already.
-        let _ = self.0.kill();
-        let _ = self.0.wait();
+/// What ends with a process.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Scope {
+    /// It alone.
+    Itself,
+    /// Its group, which it leads: all that it has started, but for what has left the group.
+    Group,
+}
+
+impl Guard {
+    /// Of this process alone.
+    pub(super) fn of(child: Child) -> Self {
+        Self {
+            child,
+            scope: Scope::Itself,
+        }
+    }
+
+    fn start(command: &mut Command, scope: Scope) -> std::io::Result<Self> {
+        #[cfg(unix)]
+        if scope == Scope::Group {
+            std::os::unix::process::CommandExt::process_group(command, 0);
+        }
+        let child = command.spawn()?;
+        Ok(Self { child, scope })
+    }
+
+    /// Asks a group to end; whether there is one.
+    fn ask_to_end(&self) -> bool {
+        #[cfg(unix)]
+        if self.scope == Scope::Group {
+            self.signal_group(rustix::process::Signal::TERM);
+            return true;
+        }
+        false
+    }
+
+    #[cfg(unix)]
+    fn signal_group(&self, signal: rustix::process::Signal) {
+        let group = rustix::process::Pid::from_child(&self.child);
+        // It fails where all of it has ended.
+        let _ = rustix::process::kill_process_group(group, signal);
     }
 }
 
+impl Drop for Guard {
+    fn drop(&mut self) {
+        // The number is the group's until its leader is reaped, which was just now if at all, and as long as it has members.
+        #[cfg(unix)]
+        if self.scope == Scope::Group {
+            self.signal_group(rustix::process::Signal::KILL);
+        }
+        // Both fail only if it has ended and been reaped already.
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+    }
+}
+
+/// What happens while a child runs.
 enum Event {
     /// A line of standard output, where lines are heard.
     Line(String),
-    Stdout(String),
-    Stderr(String),
+    /// A piece of standard output.
+    Output(Vec<u8>),
+    /// A piece of standard error.
+    Complaint(Vec<u8>),
+    /// One of the two was closed by all that had it, or has said more than is read.
+    Closed,
+    /// The child has ended; what it has started may still have its outputs.
+    Ended,
     Interrupted,
 }
 
@@ -61,11 +125,26 @@ enum Event {
 ///
 /// If the process cannot be started or waited for.
 pub(super) fn run(command: Command, limit: Duration, interrupt: &Interrupt) -> Result<Ending> {
-    let read = |pipe, sender| read_to_end(pipe, Event::Stdout, sender);
-    carry_out(command, limit, interrupt, read, |_| {})
+    let read = |pipe, sender| read_pieces(pipe, Event::Output, sender);
+    carry_out(command, Scope::Itself, limit, interrupt, read, |_| {})
 }
 
-/// As [`run`], with each line of standard output given to `hear` as it comes, and none kept.
+/// As [`run`], for a program that starts others: with it ends all that it has started. On Unix what is to be ended is asked to first, and has a
+/// moment for it.
+///
+/// # Errors
+///
+/// As those of `run`.
+pub(super) fn run_with_others(
+    command: Command,
+    limit: Duration,
+    interrupt: &Interrupt,
+) -> Result<Ending> {
+    let read = |pipe, sender| read_pieces(pipe, Event::Output, sender);
+    carry_out(command, Scope::Group, limit, interrupt, read, |_| {})
+}
+
+/// As [`run_with_others`], with each line of standard output given to `hear` as it comes, and none kept.
 ///
 /// # Errors
 ///
@@ -83,15 +162,16 @@ pub(super) fn run_heard(
     interrupt: &Interrupt,
     hear: impl FnMut(&str),
 ) -> Result<Ending> {
-    carry_out(command, limit, interrupt, read_lines, hear)
+    carry_out(command, Scope::Group, limit, interrupt, read_lines, hear)
 }
 
 fn carry_out(
     mut command: Command,
+    scope: Scope,
     limit: Duration,
     interrupt: &Interrupt,
     read_output: impl FnOnce(ChildStdout, mpsc::Sender<Event>),
-    mut hear: impl FnMut(&str),
+    hear: impl FnMut(&str),
 ) -> Result<Ending> {
     let deadline = Instant::now() + limit;
     let program = command.get_program().to_string_lossy().into_owned();
@@ -99,43 +179,39 @@ fn carry_out(
         .stdin(Stdio::null())
         .stdout(Stdio::piped())
         .stderr(Stdio::piped());
-    let mut child = Guard(
-        command
-            .spawn()
-            .with_context(|| format!("{program} cannot be started"))?,
-    );
+    let mut guard = Guard::start(&mut command, scope)
+        .with_context(|| format!("{program} cannot be started"))?;
     let (sender, events) = mpsc::channel();
-    let stdout = child
-        .0
-        .stdout
-        .take()
-        .context("the child has no standard output")?;
-    let stderr = child
-        .0
-        .stderr
-        .take()
-        .context("the child has no standard error")?;
+    let child = &mut guard.child;
+    let stdout = child.stdout.take();
+    let stdout = stdout.context("the child has no standard output")?;
+    let stderr = child.stderr.take();
+    let stderr = stderr.context("the child has no standard error")?;
     read_output(stdout, sender.clone());
-    read_to_end(stderr, Event::Stderr, sender.clone());
+    read_pieces(stderr, Event::Complaint, sender.clone());
+    tell_end(child, sender.clone());
     interrupt.wake_with(move || {
         // The receiver is gone if the child has ended: nothing is left to interrupt.
         let _ = sender.send(Event::Interrupted);
     });
 
-    let (mut output, mut complaint) = (None, None);
-    while output.is_none() || complaint.is_none() {
-        match events.recv_timeout(deadline.saturating_duration_since(Instant::now())) {
-            Ok(Event::Line(line)) => hear(&line),
-            Ok(Event::Stdout(text)) => output = Some(text),
-            Ok(Event::Stderr(text)) => complaint = Some(text),
-            Ok(Event::Interrupted) => return Ok(Ending::Interrupted),
-            Err(_) => return Ok(Ending::TimedOut),
+    let mut heard = Heard::new(hear);
+    let is_cut = match heard.listen(&events, deadline) {
+        Listened::ToTheEnd => None,
+        Listened::TooLong => Some(Ending::TimedOut),
+        Listened::Interrupted => Some(Ending::Interrupted),
+    };
+    if let Some(ending) = is_cut {
+        if guard.ask_to_end() {
+            // Whether it has ended meanwhile is all the same: what is left is killed.
+            heard.listen(&events, Instant::now() + LEAVE);
         }
+        return Ok(ending);
     }
-    // Both pipes are closed, so the child is ending; one that closed them and lives on is found at the deadline.
+    // Both pipes are closed or it has ended; one that closed them and lives on is found at the deadline.
     let status = loop {
-        if let Some(status) = child
-            .0
+        if let Some(status) = guard
+            .child
             .try_wait()
             .with_context(|| format!("{program} cannot be waited for"))?
         {
@@ -153,12 +229,86 @@ fn carry_out(
         // The terminal sends Ctrl-C to the child as well, perhaps sooner: its end is no failure of its own.
         return Ok(Ending::Interrupted);
     }
+    let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
     Ok(Ending::Finished {
         status,
-        stdout: output.unwrap_or_default(),
-        stderr: complaint.unwrap_or_default(),
+        stdout: text(&heard.output),
+        stderr: text(&heard.complaint),
     })
 }
+
+/// How long a group has that was asked to end: a browser closes its pages, and removes its folder.
+const LEAVE: Duration = Duration::from_secs(5);
+
+/// How long is waited for outputs of a child that has ended, while others that it has started have them, too. Its own words are there.
+const HELD: Duration = Duration::from_secs(2);
+
+/// What was heard of a child.
+struct Heard<F> {
+    hear: F,
+    output: Vec<u8>,
+    complaint: Vec<u8>,
+    /// How many of its outputs are closed.
+    closed: usize,
+    has_ended: bool,
+}
+
+enum Listened {
+    /// The child has said all.
+    ToTheEnd,
+    TooLong,
+    Interrupted,
+}
+
+impl<F: FnMut(&str)> Heard<F> {
+    fn new(hear: F) -> Self {
+        Self {
+            hear,
+            output: Vec::new(),
+            complaint: Vec::new(),
+            closed: 0,
+            has_ended: false,
+        }
+    }
+
+    /// Listens until the outputs are closed, or the child has ended and others hold them; until `deadline`; or until the next interrupt.
+    fn listen(&mut self, events: &mpsc::Receiver<Event>, deadline: Instant) -> Listened {
+        let mut until = deadline;
+        while self.closed < 2 {
+            match events.recv_timeout(until.saturating_duration_since(Instant::now())) {
+                Ok(Event::Line(line)) => (self.hear)(&line),
+                Ok(Event::Output(bytes)) => self.output.extend(bytes),
+                Ok(Event::Complaint(bytes)) => self.complaint.extend(bytes),
+                Ok(Event::Closed) => self.closed += 1,
+                Ok(Event::Ended) => {
+                    self.has_ended = true;
+                    until = until.min(Instant::now() + HELD);
+                }
+                Ok(Event::Interrupted) => return Listened::Interrupted,
+                Err(_) if self.has_ended => break,
+                Err(_) => return Listened::TooLong,
+            }
+        }
+        Listened::ToTheEnd
+    }
+}
+
+/// Tells when the child has ended. It is not reaped: its number belongs to it until its guard goes.
+#[cfg(any(target_os = "linux", target_os = "macos"))]
+fn tell_end(child: &Child, sender: mpsc::Sender<Event>) {
+    use rustix::io::Errno;
+    use rustix::process::{Pid, WaitId, WaitIdOptions, waitid};
+    let process = Pid::from_child(child);
+    std::thread::spawn(move || {
+        let ended = WaitIdOptions::EXITED | WaitIdOptions::NOWAIT;
+        while matches!(waitid(WaitId::Pid(process), ended), Err(Errno::INTR)) {}
+        let _ = sender.send(Event::Ended);
+    });
+}
+
+/// Elsewhere it has ended when its outputs are closed.
+#[cfg(not(any(target_os = "linux", target_os = "macos")))]
+fn tell_end(_child: &Child, _sender: mpsc::Sender<Event>) {}
 
 #[cfg(unix)]
 fn ended_by_interrupt(status: ExitStatus) -> bool {
@@ -171,16 +321,28 @@ fn ended_by_interrupt(_status: ExitStatus) -> bool {
     false
 }
 
-fn read_to_end(
+/// Reads what comes, piece by piece.
+fn read_pieces(
     pipe: impl Read + Send + 'static,
-    event: fn(String) -> Event,
+    event: fn(Vec<u8>) -> Event,
     sender: mpsc::Sender<Event>,
 ) {
     std::thread::spawn(move || {
-        let mut bytes = Vec::new();
-        // What was read before an error still tells something; the exit status tells the rest.
-        let _ = pipe.take(OUTPUT_LIMIT).read_to_end(&mut bytes);
-        let _ = sender.send(event(String::from_utf8_lossy(&bytes).into_owned()));
+        let mut pipe = pipe.take(OUTPUT_LIMIT);
+        let mut piece = vec![0; PIECE];
+        loop {
+            match pipe.read(&mut piece) {
+                Ok(length @ 1..) => {
+                    if sender.send(event(piece[..length].to_vec())).is_err() {
+                        return;
+                    }
+                }
+                Err(error) if error.kind() == ErrorKind::Interrupted => {}
+                // What was read before an error still tells something; the exit status tells the rest.
+                Ok(0) | Err(_) => break,
+            }
+        }
+        let _ = sender.send(Event::Closed);
     });
 }
 
@@ -197,7 +359,7 @@ fn read_lines(pipe: ChildStdout, sender: mpsc::Sender<Event>) {
                 return;
             }
         }
-        let _ = sender.send(Event::Stdout(String::new()));
+        let _ = sender.send(Event::Closed);
     });
 }
 
@@ -206,7 +368,7 @@ mod tests {
     use std::process::Command;
     use std::time::{Duration, Instant};
 
-    use super::{Ending, run, run_heard};
+    use super::{Ending, run, run_heard, run_with_others};
     use crate::lab::interrupt::Interrupt;
 
     const LONG: Duration = Duration::from_secs(60);
@@ -299,6 +461,65 @@ mod tests {
         let ending = run(shell("exec sleep 600"), LONG, &interrupt).unwrap();
         thread.join().unwrap();
         assert!(matches!(ending, Ending::Interrupted), "{ending:?}");
+    }
+
+    /// Whether this process runs; one that has ended may wait for ever for who should reap it.
+    fn lives(process: &str) -> bool {
+        let state = Command::new("ps")
+            .args(["-o", "stat=", "-p", process.trim()])
+            .output()
+            .unwrap();
+        let state = String::from_utf8(state.stdout).unwrap();
+        !matches!(state.trim().chars().next(), None | Some('Z'))
+    }
+
+    /// The grandchild went on for ten minutes, as a browser did behind npm.
+    #[test]
+    fn an_interrupt_ends_what_the_child_has_started_too() {
+        let folder = tempfile::tempdir().unwrap();
+        let told = folder.path().join("process");
+        let script = format!(
+            "sleep 600 & echo $! > {0}.part; mv {0}.part {0}; wait",
+            told.display()
+        );
+        let interrupt = Interrupt::default();
+        let raiser = interrupt.clone();
+        let (path, start) = (told.clone(), Instant::now());
+        let thread = std::thread::spawn(move || {
+            // Only a file tells: the child's output belongs to who runs it.
+            while !path.exists() && start.elapsed() < LONG {
+                std::thread::yield_now();
+            }
+            raiser.raise();
+        });
+        let ending = run_with_others(shell(&script), 2 * LONG, &interrupt).unwrap();
+        thread.join().unwrap();
+        assert!(matches!(ending, Ending::Interrupted), "{ending:?}");
+        let process = std::fs::read_to_string(told).unwrap();
+        while lives(&process) {
+            assert!(start.elapsed() < LONG, "{process} is still there");
+            std::thread::yield_now();
+        }
+    }
+
+    /// It was said to give no result within its time, long after it had said why.
+    #[test]
+    fn a_child_that_has_ended_is_heard_while_others_hold_its_outputs() {
+        let folder = tempfile::tempdir().unwrap();
+        let told = folder.path().join("process");
+        let script = format!(
+            "sleep 600 & echo $! > {}; echo complaint >&2; exit 3",
+            told.display()
+        );
+        let start = Instant::now();
+        let ending = run(shell(&script), LONG, &Interrupt::default()).unwrap();
+        let process = std::fs::read_to_string(told).unwrap();
+        let ended = Command::new("kill").arg(process.trim()).status().unwrap();
+        let Ending::Finished { status, stderr, .. } = ending else {
+            panic!("{ending:?}")
+        };
+        assert_eq!((status.code(), stderr.as_str()), (Some(3), "complaint\n"));
+        assert!(ended.success() && start.elapsed() < LONG);
     }
 
     #[test]

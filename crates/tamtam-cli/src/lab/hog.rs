@@ -44,12 +44,14 @@ impl Hogs {
                 .stdin(Stdio::piped())
                 .stdout(Stdio::piped())
                 .stderr(Stdio::null());
-            hogs.push(Guard(command.spawn().context("a hog cannot be started")?));
+            hogs.push(Guard::of(
+                command.spawn().context("a hog cannot be started")?,
+            ));
         }
         for hog in &mut hogs {
             let mut answer = String::new();
             let stdout = hog
-                .0
+                .child
                 .stdout
                 .take()
                 .context("a hog has no standard output")?;

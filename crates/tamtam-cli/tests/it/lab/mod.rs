@@ -5,9 +5,10 @@
 use std::collections::HashSet;
 use std::fs;
 use std::io::{BufRead, BufReader, Read};
-use std::os::unix::fs::symlink;
+use std::os::unix::fs::{PermissionsExt, symlink};
 use std::path::Path;
 use std::process::{Child, Command, Stdio};
+use std::time::{Duration, Instant};
 
 use rustix::process::{Pid, Signal, kill_process, test_kill_process};
 use serde_json::Value;

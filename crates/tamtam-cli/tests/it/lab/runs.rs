@@ -158,6 +158,69 @@ fn ctrl_c_ends_the_children_and_shows_what_there_is() {
     a_signal_ends_the_children(&[Signal::INT]);
 }
 
+/// Only npm was ended, and what it had started went on: a shell, Node, the browser.
+#[test]
+fn ctrl_c_ends_the_browser_and_all_that_drives_it() {
+    let place = Place::empty();
+    fs::create_dir_all(place.path("clients/web/node_modules")).unwrap();
+    fs::write(place.path("clients/web/package.json"), "{}").unwrap();
+    fs::create_dir(place.path("programs")).unwrap();
+    let npm = place.path("programs/npm");
+    let told = place.path("browser");
+    let script = format!(
+        "#!/bin/sh\n[ \"$1\" = run ] || exit 0\nsleep 600 &\necho $! > {0}.part && mv {0}.part {0}\nwait\n",
+        told.display()
+    );
+    fs::write(&npm, script).unwrap();
+    fs::set_permissions(&npm, fs::Permissions::from_mode(0o755)).unwrap();
+    let path = std::env::var_os("PATH").unwrap();
+    let folders = [place.path("programs")]
+        .into_iter()
+        .chain(std::env::split_paths(&path));
+    let words = [
+        "lab",
+        "run",
+        "rows/1000/random",
+        "--browser",
+        "--only",
+        "packed",
+        "--runs",
+        "1",
+        "--against",
+        "none",
+    ];
+    let mut child = place
+        .command(&words)
+        .env("PATH", std::env::join_paths(folders).unwrap())
+        .env("TAMTAM_CHROMIUM", &npm)
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .unwrap();
+    while !told.exists() {
+        if child.try_wait().unwrap().is_some() {
+            let output = child.wait_with_output().unwrap();
+            panic!("{}", String::from_utf8_lossy(&output.stderr));
+        }
+        std::thread::yield_now();
+    }
+    let browser = fs::read_to_string(&told).unwrap();
+    kill_process(Pid::from_child(&child), Signal::INT).unwrap();
+    let output = child.wait_with_output().unwrap();
+    let said = String::from_utf8_lossy(&output.stderr);
+    assert_eq!(output.status.code(), Some(130), "{said}");
+    // Killed, it may wait for ever for who should reap it.
+    let ended = Instant::now();
+    let stat = || fs::read_to_string(format!("/proc/{}/stat", browser.trim()));
+    while stat().is_ok_and(|stat| !stat.contains(") Z ")) {
+        assert!(
+            ended.elapsed() < Duration::from_secs(60),
+            "the browser is still there"
+        );
+        std::thread::yield_now();
+    }
+}
+
 /// As by `timeout`, which asks its child to end, and then all of the child's group. Here they differ: of two alike the system may deliver one.
 #[test]
 fn a_request_to_end_that_comes_twice_shows_what_there_is() {
