@@ -4,7 +4,7 @@ use std::io::{IsTerminal, Write};
 use std::path::PathBuf;
 use std::process::ExitCode;
 
-use anyhow::{Context, Result};
+use anyhow::{Context, Result, ensure};
 
 use super::arguments::{Action, Against, LabArguments, PeersArguments, RunArguments};
 use super::browser::Page;
@@ -59,15 +59,7 @@ fn show_list(arguments: &PeersArguments) -> Result<ExitCode> {
 }
 
 fn measure(arguments: &RunArguments) -> Result<ExitCode> {
-    // Files first: a wrong name is to be heard of before a long measurement, not after it.
-    let open = |path: &Option<PathBuf>, writer: &'static dyn Writer| {
-        path.as_deref()
-            .map(|path| ResultsFile::open(path, writer))
-            .transpose()
-    };
-    let files = [open(&arguments.json, &Json)?, open(&arguments.csv, &Csv)?];
-    let kept = arguments.keep.then(Kept::claim).transpose()?;
-
+    ensure_two_files(arguments)?;
     let interrupt = Interrupt::on_signals()?;
     // Other runtimes take their time.
     let default = if arguments.quick {
@@ -85,6 +77,14 @@ fn measure(arguments: &RunArguments) -> Result<ExitCode> {
         .end_to_end
         .then(|| EndToEnd::find(&starts()?, &plan, arguments))
         .transpose()?;
+    // So is a name that cannot be written; without a plan no file is made.
+    let open = |path: &Option<PathBuf>, writer: &'static dyn Writer| {
+        path.as_deref()
+            .map(|path| ResultsFile::open(path, writer))
+            .transpose()
+    };
+    let files = [open(&arguments.json, &Json)?, open(&arguments.csv, &Csv)?];
+    let kept = arguments.keep.then(Kept::claim).transpose()?;
     for notice in &plan.notices {
         tell(notice);
     }
@@ -155,6 +155,22 @@ fn measure(arguments: &RunArguments) -> Result<ExitCode> {
     } else {
         ExitCode::SUCCESS
     })
+}
+
+/// # Errors
+///
+/// If both forms are to be written into the same file.
+fn ensure_two_files(arguments: &RunArguments) -> Result<()> {
+    let place = |path: &Option<PathBuf>| path.as_deref().map(std::path::absolute).transpose();
+    let places = (place(&arguments.json)?, place(&arguments.csv)?);
+    if let (Some(json), Some(csv)) = places {
+        ensure!(
+            json != csv,
+            "--json and --csv name the same file, {}",
+            json.display()
+        );
+    }
+    Ok(())
 }
 
 fn gather(arguments: &PeersArguments, default: Against, interrupt: &Interrupt) -> Result<Catalog> {

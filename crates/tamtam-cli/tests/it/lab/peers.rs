@@ -90,6 +90,38 @@ fn a_file_that_cannot_be_written_is_told_before_anything_is_measured() {
     assert_eq!(place.log(), []);
 }
 
+/// One was written over the other.
+#[test]
+fn two_forms_are_not_written_into_one_file() {
+    let place = Place::with_peers();
+    let ended = place.drum(&["quick"], &["--json", "out", "--csv", "./out"]);
+    assert_eq!(ended.code, Some(2), "{}", ended.stdout);
+    assert!(
+        ended.stderr.contains("--json and --csv name the same file"),
+        "{}",
+        ended.stderr
+    );
+    assert!(!place.path("out").exists());
+    assert_eq!(place.log(), []);
+}
+
+/// A slip in a name left an empty one behind.
+#[test]
+fn a_file_is_made_when_there_is_a_plan() {
+    let place = Place::with_peers();
+    for words in [
+        &["lab", "run", "drummin", "--peers", "peers"][..],
+        &[
+            "lab", "run", "drumming", "--only", "quik", "--peers", "peers",
+        ],
+    ] {
+        let words = [words, &["--json", "out.json", "--keep"]].concat();
+        let ended = place.run(&words);
+        assert_eq!(ended.code, Some(2), "{}", ended.stdout);
+        assert!(!place.path("out.json").exists(), "{}", ended.stderr);
+    }
+}
+
 #[test]
 fn peers_that_are_not_built_are_left_out_with_a_word_how_to_build_them() {
     let place = Place::with_peers();
