@@ -3,8 +3,7 @@
 use std::ffi::OsStr;
 use std::io::ErrorKind;
 use std::os::unix::fs::MetadataExt;
-use std::os::unix::net::UnixStream;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 use anyhow::{Result, bail};
 
@@ -47,20 +46,25 @@ pub(crate) fn all() -> Vec<Found> {
         paths.retain(|path| path.extension() == Some(OsStr::new("sock")));
         paths.sort();
         for path in paths {
-            if is_left_behind(&path) {
-                // It is of no use any more; if it cannot be removed, so be it.
-                let _ = std::fs::remove_file(&path);
-            } else {
-                let hello = Line::open(&path).and_then(|mut line| line.hello());
-                found.push(Found { path, hello });
+            match Line::open(&path) {
+                Err(error) if is_left_behind(&error) => {
+                    // It is of no use any more; if it cannot be removed, so be it.
+                    let _ = std::fs::remove_file(&path);
+                }
+                line => {
+                    let hello = line.and_then(|mut line| line.hello());
+                    found.push(Found { path, hello });
+                }
             }
         }
     }
     found
 }
 
-fn is_left_behind(path: &Path) -> bool {
-    UnixStream::connect(path).is_err_and(|error| error.kind() == ErrorKind::ConnectionRefused)
+/// Whether a line cannot be opened since the program has ended.
+fn is_left_behind(error: &anyhow::Error) -> bool {
+    let refused = error.downcast_ref::<std::io::Error>();
+    refused.is_some_and(|error| error.kind() == ErrorKind::ConnectionRefused)
 }
 
 /// The one that is meant.

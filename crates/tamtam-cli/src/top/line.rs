@@ -7,6 +7,7 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use anyhow::{Context as _, Result, bail, ensure};
+use rustix::net::{AddressFamily, SocketAddrUnix, SocketType, socket};
 
 use super::answer::{Answer, VERSION};
 use super::arguments::By;
@@ -47,6 +48,16 @@ fn one_word(text: &str) -> String {
     word
 }
 
+/// Connects at once or not at all: a program that is stopped takes as many connections as may wait for it, and would have one wait that comes behind them.
+fn connect(path: &Path) -> std::io::Result<UnixStream> {
+    let address = SocketAddrUnix::new(path)?;
+    let stream = UnixStream::from(socket(AddressFamily::UNIX, SocketType::STREAM, None)?);
+    stream.set_nonblocking(true)?;
+    rustix::net::connect(&stream, &address)?;
+    stream.set_nonblocking(false)?;
+    Ok(stream)
+}
+
 impl Line {
     /// # Errors
     ///
@@ -62,10 +73,13 @@ impl Line {
             "{shown} belongs to another user, and only that user may look at the program: try sudo -u '#{}' tamtam top",
             file.uid()
         );
-        let stream = UnixStream::connect(path).map_err(|error| {
+        let stream = connect(path).map_err(|error| {
             let what = match error.kind() {
                 ErrorKind::ConnectionRefused => "the program that served there has ended",
                 ErrorKind::PermissionDenied => "only the user who runs the program may look at it",
+                ErrorKind::WouldBlock => {
+                    "no answer: the program is stopped, or the machine is very busy"
+                }
                 _ => "nobody serves there",
             };
             anyhow::Error::new(error).context(format!("{shown}: {what}"))

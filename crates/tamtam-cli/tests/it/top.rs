@@ -3,7 +3,7 @@
 use std::fs::{self, Permissions};
 use std::io::{BufRead, BufReader, Write};
 use std::os::unix::fs::PermissionsExt;
-use std::os::unix::net::UnixListener;
+use std::os::unix::net::{UnixListener, UnixStream};
 use std::path::Path;
 use std::process::{Child, ChildStdin, Command, Stdio};
 use std::thread;
@@ -426,6 +426,31 @@ fn a_program_that_goes_between_two_looks_is_said_to_have_gone() {
         "{}",
         shown.stderr
     );
+}
+
+/// It hung, and with it each look for programs.
+#[test]
+fn a_program_that_takes_no_more_connections_gives_no_answer() {
+    use rustix::net::{AddressFamily, SocketAddrUnix, SocketType, bind, listen, socket};
+    let place = place();
+    fs::create_dir(place.path("run/tamtam")).unwrap();
+    let path = place.path("run/tamtam/7.sock");
+    let stopped = socket(AddressFamily::UNIX, SocketType::STREAM, None).unwrap();
+    bind(&stopped, &SocketAddrUnix::new(&path).unwrap()).unwrap();
+    listen(&stopped, 0).unwrap();
+    // One may wait where none are to.
+    let waiting = UnixStream::connect(&path).unwrap();
+    for words in [
+        &[path.to_str().unwrap(), "--once"][..],
+        &["--once"],
+        &["8", "--once"],
+    ] {
+        let shown = top(&place, words);
+        assert_eq!((shown.code, shown.stdout.as_str()), (Some(2), ""));
+        assert!(shown.stderr.contains("no answer: "), "{}", shown.stderr);
+        assert!(path.exists(), "{}", shown.stderr);
+    }
+    drop((stopped, waiting));
 }
 
 #[test]
