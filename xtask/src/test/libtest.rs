@@ -9,6 +9,13 @@ pub(crate) struct Sums {
     pub(crate) failed: u64,
 }
 
+impl Sums {
+    /// Those that passed and those that failed.
+    pub(crate) fn all(self) -> u64 {
+        self.passed + self.failed
+    }
+}
+
 /// Adds up the closing lines of test programs. Where there is none, the last line `N passed, N failed` counts, by which other
 /// languages' runners close.
 pub(crate) fn sums(log: &str) -> Sums {
@@ -24,6 +31,48 @@ pub(crate) fn sums(log: &str) -> Sums {
         }
     }
     if seen { sums } else { plain }
+}
+
+/// How the line begins that names a part of a step, whose programs follow.
+pub(crate) const PART: &str = "=== ";
+
+/// How many tests ran in the last part of a log, or in all of one without parts.
+pub(crate) fn sums_of_last_part(log: &str) -> Sums {
+    sections(log, PART)
+        .last()
+        .map_or_else(|| sums(log), |(_, part)| sums(part))
+}
+
+/// The programs of these crates of which no test ran, and the crates that have no program in the log.
+pub(crate) fn idle<'a>(log: &'a str, packages: &[&'a str]) -> Vec<&'a str> {
+    let programs = sections(log, HEADING);
+    let package = |name: &'a str| name.split(' ').next().unwrap_or_default();
+    let without_tests = programs
+        .iter()
+        .filter(|(name, output)| packages.contains(&package(name)) && sums(output).all() == 0)
+        .map(|(name, _)| *name);
+    let without_programs = packages
+        .iter()
+        .copied()
+        .filter(|wanted| programs.iter().all(|(name, _)| package(name) != *wanted));
+    without_tests.chain(without_programs).collect()
+}
+
+/// What stands behind `mark` in lines that begin with it, each with the lines up to the next one.
+fn sections<'a>(log: &'a str, mark: &str) -> Vec<(&'a str, &'a str)> {
+    let mut begins: Vec<(&str, usize)> = Vec::new();
+    let mut at = 0;
+    for line in log.split_inclusive('\n') {
+        if let Some(name) = line.strip_prefix(mark) {
+            begins.push((name.trim_end(), at));
+        }
+        at += line.len();
+    }
+    let ends = begins.iter().skip(1).map(|(_, at)| *at).chain([log.len()]);
+    let sections = begins.iter().zip(ends);
+    sections
+        .map(|((name, begin), end)| (*name, &log[*begin..end]))
+        .collect()
 }
 
 /// The number before `word` in `ok. 5 passed; 0 failed; ..`.
@@ -158,6 +207,38 @@ test result: ok. 12 passed; 0 failed; 0 ignored; 0 measured; 0 filtered out; fin
         assert_eq!(sums(&format!("{LOG}{log}")).passed, 13);
         assert_eq!(sums("many passed, few failed\n"), Sums::default());
         assert_eq!(sums(""), Sums::default());
+    }
+
+    /// The sums of the whole log hid that nothing asked the second one.
+    #[test]
+    fn what_ran_in_one_part_does_not_count_for_the_next() {
+        let one = format!("=== MariaDB\n{LOG}");
+        assert_eq!(sums_of_last_part(&one), sums(LOG));
+        let none = "test result: ok. 0 passed; 0 failed; 0 ignored; 0 measured; 9 filtered out";
+        let both = format!("{one}=== PostgreSQL\n--- tamtam-rows servers\n{none}\n");
+        assert_eq!(sums_of_last_part(&both), Sums::default());
+        assert_eq!(sums_of_last_part(LOG), sums(LOG));
+        assert_eq!(sums_of_last_part(""), Sums::default());
+    }
+
+    /// One sum of all crates hid it.
+    #[test]
+    fn a_program_without_tests_is_named_whatever_others_ran() {
+        let ran = |count| format!("test result: ok. {count} passed; 0 failed; 9 filtered out\n");
+        let log = [
+            ("alike (unit tests of tamtam_alike)", 0),
+            ("tamtam-wait (unit tests of tamtam_wait)", 26),
+            ("tamtam-wait it", 3),
+            ("tamtam-ipc under Miri", 0),
+        ]
+        .map(|(program, count)| format!("{HEADING}{program}\n{}", ran(count)))
+        .concat();
+        assert!(idle(&log, &["tamtam-wait"]).is_empty());
+        assert_eq!(
+            idle(&log, &["tamtam-wait", "tamtam-ipc", "tamtam-link"]),
+            ["tamtam-ipc under Miri", "tamtam-link"]
+        );
+        assert_eq!(idle("", &["tamtam-wait"]), ["tamtam-wait"]);
     }
 
     #[test]

@@ -8,6 +8,7 @@ use anyhow::{Context, Result};
 
 use super::core::ensure_ran;
 use super::servers::{Folder, Server, free_port, run_as, server_user};
+use crate::test::libtest::PART;
 use crate::test::programs::{self, Manner, Program};
 use crate::test::stage::{Stage, find_program, run, skip};
 
@@ -52,7 +53,7 @@ fn ask(
     programs: &[Program],
     filter: &str,
 ) -> Result<()> {
-    println!("=== {name}");
+    println!("{PART}{name}");
     let manner = Manner {
         arguments: vec!["--ignored".to_owned(), filter.to_owned()],
         is_timed: true,

@@ -7,6 +7,7 @@ use std::path::{Path, PathBuf};
 use anyhow::{Context, Result};
 
 use super::core::ensure_ran;
+use crate::test::libtest::PART;
 use crate::test::programs::{self, Manner, Program};
 use crate::test::stage::{Stage, find_program, run, skip, succeeds};
 
@@ -75,7 +76,7 @@ fn ask(
     programs: &[Program],
     filter: &str,
 ) -> Result<()> {
-    println!("=== {name}");
+    println!("{PART}{name}");
     let manner = Manner {
         arguments: vec!["--ignored".to_owned(), filter.to_owned()],
         is_timed: true,
