@@ -266,6 +266,25 @@ fn a_process_that_a_step_leaves_behind_is_a_failure() {
     assert!(!runs(&wait_for(&place.path().join("left"))));
 }
 
+/// It was said to be skipped, and went on.
+#[test]
+fn a_process_that_a_skipped_step_leaves_behind_is_a_failure_too() {
+    let left = sleeps("left");
+    let place = Place::new(&format!(
+        "leaves|60|whole|leaves one|{left} & until [ -e $FOLDER/left ]; do sleep 0.01; done; echo 'skipped: no sea'; exit 77\n"
+    ));
+    let shown = place.run(&[]);
+    assert_eq!(shown.code, Some(1), "{}", shown.text);
+    assert!(
+        shown
+            .text
+            .contains("failed: the step left processes behind:"),
+        "{}",
+        shown.text
+    );
+    assert!(!runs(&wait_for(&place.path().join("left"))));
+}
+
 #[test]
 fn an_interrupt_ends_what_runs() {
     let (one, two) = (sleeps("one"), sleeps("two"));

@@ -327,8 +327,9 @@ fn follow(mut child: Child, log: &Path, is_verbose: bool) -> How {
         child.wait()
     };
     let code = status.ok().and_then(|status| status.code());
+    let is_skipped = code == Some(i32::from(SKIPPED));
     // What is about to end by itself may need a moment.
-    let is_alone = code != Some(0) || session::await_end(session, AFTER);
+    let is_alone = !(is_skipped || code == Some(0)) || session::await_end(session, AFTER);
     // A failed step leaves nothing either.
     let left = session::end(session, Duration::ZERO);
     if !is_alone && !left.is_empty() {
@@ -344,7 +345,7 @@ fn follow(mut child: Child, log: &Path, is_verbose: bool) -> How {
     }
     match code {
         Some(0) => How::Passed,
-        Some(code) if code == i32::from(SKIPPED) => How::Skipped,
+        Some(_) if is_skipped => How::Skipped,
         _ => How::Failed,
     }
 }
