@@ -3,6 +3,7 @@
 use std::mem::take;
 use std::sync::Arc;
 
+use tamtam_actor::Loss;
 use tamtam_actor::link::FarCell;
 
 use crate::core::{Core, State};
@@ -66,8 +67,13 @@ impl Core {
             },
             _ => return Err(too_many_confirmed(actor, count, sent)),
         };
+        // They went before its hello had come.
+        let is_lost = actor == ROOT && state.is_rootless_there;
         drop(state);
         cell.confirmed(count);
+        if is_lost {
+            cell.note_all_lost(count, Loss::Unreachable);
+        }
         Ok(())
     }
 

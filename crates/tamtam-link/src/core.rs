@@ -36,6 +36,9 @@ const MOST_SCRATCH: usize = 64 << 10;
 /// So many bytes are left to be sent with what follows, at most.
 const MOST_LEFT: usize = 16 << 10;
 
+/// Of a side without a root: how that has ended, and why a question to it has no answer.
+pub(crate) const OFFERS_NONE: &str = "the other side offers no actor";
+
 pub(crate) struct Core {
     pub(crate) this: Weak<Core>,
     pub(crate) longest_frame: usize,
@@ -45,6 +48,8 @@ pub(crate) struct Core {
     /// The other side, if it is not trusted.
     pub(crate) untrusted: Option<Untrusted>,
     pub(crate) time: Time,
+    /// This side has offered an actor from the beginning.
+    pub(crate) offers_root: bool,
     state: Mutex<State>,
     pub(crate) wake: Box<dyn Fn() + Send + Sync>,
     /// How what is waited for is sent by the thread that has written it: a question, or an answer.
@@ -100,6 +105,8 @@ pub(crate) struct State {
     pub(crate) violation: Option<Arc<str>>,
     /// The longest frame that the other side takes, once it has said so.
     pub(crate) longest_there: Option<u64>,
+    /// The other side has said that it offers no actor.
+    pub(crate) is_rootless_there: bool,
     /// Ends the link if the other side has not said hello by then.
     pub(crate) hello_timer: Option<Timer>,
     pub(crate) exports: Exports,
@@ -165,6 +172,7 @@ impl Core {
             most_unread: parts.most_unread,
             untrusted: parts.untrusted,
             time: parts.time,
+            offers_root: parts.offers_root,
             state: Mutex::new(state),
             wake: parts.wake,
             sender: parts.sender,
@@ -456,6 +464,7 @@ impl Core {
         let timer = {
             let mut state = self.lock();
             state.longest_there = Some(longest);
+            state.is_rootless_there = root.is_none();
             let early = std::mem::take(&mut state.early_questions);
             // Of one whose messages are kept here the room is here.
             if let Some(window) = root
@@ -476,8 +485,7 @@ impl Core {
             supervised.greeted();
         }
         if root.is_none() {
-            let text = "the other side offers no actor".into();
-            cell.end(EndReason::LinkLost(text));
+            cell.end(EndReason::LinkLost(OFFERS_NONE.into()));
         }
     }
 

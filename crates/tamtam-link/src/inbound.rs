@@ -4,9 +4,10 @@ use std::fmt;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::{Arc, Weak};
 
-use tamtam_actor::link::{Exported, MessageSource, TakenDescriptor};
+use tamtam_actor::Fate;
+use tamtam_actor::link::{Exported, FarFailure, MessageSource, TakenDescriptor};
 
-use crate::core::Core;
+use crate::core::{Core, OFFERS_NONE};
 use crate::descriptors::{Arrived, Fetch, MOST_IN_MESSAGE};
 use crate::error::LinkEnd;
 use crate::frame::{
@@ -50,6 +51,8 @@ pub struct Inbound {
     generation: u64,
     /// Actors that were given messages, and how many that are to be confirmed, since the last receipt.
     given: GivenActors,
+    /// So many messages were for a root that this side does not offer, and are to be confirmed, since then.
+    unoffered: u64,
     /// The actor that was given the last message of the bytes at hand, unless addresses were given up since: the next one is mostly for it, too.
     last: Option<Last>,
     /// Messages to the root that it has not been given, if they are held.
@@ -204,6 +207,7 @@ impl Inbound {
             fetch: None,
             arrived: None,
             given: GivenActors::default(),
+            unoffered: 0,
             last: None,
             held: holds_root.then(Frames::default),
             is_taken_out: false,
@@ -442,10 +446,18 @@ impl Inbound {
                 }
             }
             Frame::Ended(actor, end) => core.ended_there(actor, end),
-            Frame::Stop(actor) => self.exported(actor)?.stop(),
+            Frame::Stop(actor) => {
+                if let Some(exported) = self.exported(actor)? {
+                    exported.stop();
+                }
+            }
             Frame::Finish(actor) => match self.held_behind(actor) {
                 Some(held) => held.push(&Frame::Finish(actor), LONGEST_WORD),
-                None => self.exported(actor)?.finish(),
+                None => {
+                    if let Some(exported) = self.exported(actor)? {
+                        exported.finish();
+                    }
+                }
             },
             Frame::Goodbye(words) => return Err(LinkEnd::Goodbye(words.into())),
         }
@@ -493,8 +505,18 @@ impl Inbound {
         Ok(())
     }
 
-    fn exported(&self, actor: u64) -> Result<Arc<dyn Exported>, LinkEnd> {
-        self.core.exported(actor).ok_or_else(|| not_exported(actor))
+    /// The actor of this number; none if it is a root that this side does not offer.
+    fn exported(&self, actor: u64) -> Result<Option<Arc<dyn Exported>>, LinkEnd> {
+        let exported = self.core.exported(actor);
+        if exported.is_none() && !self.is_unoffered_root(actor) {
+            return Err(not_exported(actor));
+        }
+        Ok(exported)
+    }
+
+    /// Whether this is a root that this side does not offer: the other one may name it before the hello has come that says so.
+    fn is_unoffered_root(&self, actor: u64) -> bool {
+        actor == ROOT && !self.core.offers_root
     }
 
     /// The answer to a question of this side.
@@ -511,7 +533,7 @@ impl Inbound {
 
     /// Gives an actor a message, of this frame, or holds it.
     fn give(&mut self, number: u64, mut body: Body<'_>, frame: &[u8]) -> Result<(), LinkEnd> {
-        if number == ROOT && self.held.is_some() {
+        if number == ROOT && self.held.is_some() && self.core.offers_root {
             if self.root.is_none() {
                 return Err(not_exported(number));
             }
@@ -531,8 +553,10 @@ impl Inbound {
             Some(last) if last.number == number && !self.core.is_over() => last,
             _ => {
                 let state = self.core.lock();
-                let export = state.exports.get(number);
-                let export = export.ok_or_else(|| not_exported(number))?;
+                let Some(export) = state.exports.get(number) else {
+                    drop(state);
+                    return self.give_to_none(number, unread);
+                };
                 Last {
                     number,
                     actor: Arc::clone(&export.actor),
@@ -555,8 +579,28 @@ impl Inbound {
         Ok(())
     }
 
+    /// Refuses a message to an actor that is not here, with what has come with it. One to a root that this side does not offer is lost as one
+    /// that cannot be read.
+    fn give_to_none(&mut self, number: u64, mut unread: Unread) -> Result<(), LinkEnd> {
+        if !self.is_unoffered_root(number) {
+            return Err(not_exported(number));
+        }
+        // The other side takes it for an actor without a window.
+        self.unoffered += u64::from(unread.replies.is_empty());
+        for reply in std::mem::take(&mut unread.replies) {
+            let failure = FarFailure::Other(Fate::NotBegun, OFFERS_NONE.to_owned());
+            self.core.fail_of(reply, self.generation, failure);
+        }
+        in_hand::read(&self.core, unread, || Ok(()));
+        Ok(())
+    }
+
     /// The other side is to hear when that is done with which actors were given.
     fn ask_for_receipts(&mut self) {
+        let unoffered = std::mem::take(&mut self.unoffered);
+        if unoffered > 0 {
+            self.core.confirm(ROOT, self.generation, unoffered);
+        }
         for given in self.given.drain() {
             let link = Arc::downgrade(&self.core);
             let (number, count, generation) = (given.number, given.count, self.generation);
@@ -662,7 +706,9 @@ impl Inbound {
             };
             held.pop_front();
             let Some(times) = word else {
-                self.exported(ROOT)?.finish();
+                if let Some(root) = self.exported(ROOT)? {
+                    root.finish();
+                }
                 continue;
             };
             self.release(ROOT, times).map_err(|end| {

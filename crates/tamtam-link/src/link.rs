@@ -667,6 +667,7 @@ impl LinkBuilder {
                 .then(|| Untrusted::new(self.most_unhandled, self.patience)),
             most_unread: self.most_unread,
             time: self.time,
+            offers_root: self.root.is_some(),
             keeps_root: self.keeps_root,
             predecessors: self.predecessors,
             carries_descriptors: self.carries_descriptors,

@@ -17,6 +17,7 @@ pub(crate) struct Parts {
     pub(crate) most_unread: usize,
     pub(crate) untrusted: Option<Untrusted>,
     pub(crate) time: Time,
+    pub(crate) offers_root: bool,
     pub(crate) keeps_root: bool,
     pub(crate) predecessors: u64,
     pub(crate) carries_descriptors: bool,

@@ -17,6 +17,7 @@ mod links_in_order;
 mod long;
 mod many;
 mod next_process;
+mod no_root;
 mod release;
 mod seats;
 mod sockets;
