@@ -492,7 +492,10 @@ impl Inbound {
     fn release(&mut self, actor: u64, times: u64) -> Result<(), LinkEnd> {
         // What has come before was for those who had the address.
         self.last = None;
-        let released = self.core.lock().exports.release(actor, times);
+        let mut state = self.core.lock();
+        let released = state.exports.release(actor, times);
+        let may_have_orphans = state.exports.may_have_orphans();
+        drop(state);
         let gone = released.map_err(|sent| {
             LinkEnd::protocol(format!(
                 "it gives up {times} addresses of actor {actor}, of which it has {sent}"
@@ -502,7 +505,7 @@ impl Inbound {
             self.root = None;
         }
         drop(gone);
-        Ok(())
+        may_have_orphans.map_err(LinkEnd::protocol)
     }
 
     /// The actor of this number; none if it is a root that this side does not offer.

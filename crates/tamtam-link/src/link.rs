@@ -706,3 +706,56 @@ impl fmt::Debug for LinkBuilder {
             .finish_non_exhaustive()
     }
 }
+
+#[cfg(all(test, not(tamtam_loom)))]
+mod tests {
+    use std::sync::mpsc;
+
+    use tamtam_actor::{Address, AskError, Budget, Frame, Reply};
+
+    use super::Link;
+    use crate::error::LinkEnd;
+
+    /// There was no end of what stood here for them.
+    #[test]
+    fn a_side_that_watches_ever_more_actors_of_which_it_has_no_address_ends_the_link() {
+        let mut frame = Frame::new();
+        let actors: Vec<Address<()>> = (0..20)
+            .map(|_| frame.spawner().spawn_fn(|(), _| {}))
+            .collect();
+        let mut left = actors.clone();
+        let giver = frame
+            .spawner()
+            .spawn_fn(move |reply: Reply<Address<()>>, _| {
+                if let Some(actor) = left.pop() {
+                    reply.send(actor);
+                }
+            });
+        let (there, mut to_there) = Link::builder().untrusted().root(&giver).build(|| {});
+        let (here, mut to_here) = Link::builder().build(|| {});
+        let far: Address<Reply<Address<()>>> = here.root();
+        let (sender, ends) = mpsc::channel();
+        let end = actors.iter().find_map(|_| {
+            let sender = sender.clone();
+            // The address is given up behind the watch.
+            let reply = Reply::to(move |actor: Result<Address<()>, AskError>| {
+                sender.send(actor.unwrap().end()).unwrap();
+            });
+            far.tell(reply).unwrap();
+            let mut bytes = Vec::new();
+            here.take_outgoing(&mut bytes);
+            if let Err(end) = to_there.receive(&bytes) {
+                return Some(end);
+            }
+            frame.pump(Budget::unlimited());
+            bytes.clear();
+            there.take_outgoing(&mut bytes);
+            to_here.receive(&bytes).unwrap();
+            None
+        });
+        let words = "it watches more than 8 actors of which it has no address";
+        assert_eq!(end, Some(LinkEnd::Protocol(words.into())));
+        assert_eq!(there.kept().orphans, 0);
+        drop(ends);
+    }
+}

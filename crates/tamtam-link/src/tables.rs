@@ -17,6 +17,9 @@ use crate::frame::{Offer, ROOT};
 /// before it.
 pub(crate) type GivenBack = SmallVec<[Arc<FarHold>; 1]>;
 
+/// So many actors the other side may watch of which it has no address: what keeps one that means harm from taking all memory.
+const MOST_ORPHANS: usize = if cfg!(test) { 8 } else { 1 << 20 };
+
 /// An actor of which the other side has addresses.
 pub(crate) struct Export {
     pub(crate) actor: Arc<dyn Exported>,
@@ -35,6 +38,9 @@ pub(crate) struct Export {
 
 /// An actor whose end is of interest, and of which no address is left there.
 struct Orphan {
+    actor: ActorId,
+    /// As it was exported.
+    has_window: bool,
     watching: Watching,
     /// So it is here, whatever the other side says.
     is_watched_here: bool,
@@ -62,6 +68,8 @@ pub(crate) struct Exports {
     of_predecessors: u64,
     /// Actors whose end is of interest, there or here, and of which no address is left there.
     orphans: HashMap<u64, Orphan>,
+    /// Their numbers, by the actors; one that was exported in several ways may have several.
+    orphans_of: HashMap<ActorId, SmallVec<[u64; 1]>>,
 }
 
 /// So many numbers each process of a link has for its actors. A page reads numbers of 53 bits: that is enough for 131,072 processes.
@@ -96,9 +104,23 @@ impl Exports {
         self.by_number.get_mut(&number)
     }
 
-    /// How many actors are watched from there of which no address is left.
+    /// How many actors are watched from there of which no address is left: of the tables that know of them, what the longest has.
     pub(crate) fn orphans(&self) -> usize {
-        self.orphans.len()
+        self.orphans.len().max(self.orphans_of.len())
+    }
+
+    /// That the other side watches no more actors of which it has no address than it may.
+    ///
+    /// # Errors
+    ///
+    /// What is wrong with that.
+    pub(crate) fn may_have_orphans(&self) -> Result<(), String> {
+        if self.orphans.len() > MOST_ORPHANS {
+            return Err(format!(
+                "it watches more than {MOST_ORPHANS} actors of which it has no address"
+            ));
+        }
+        Ok(())
     }
 
     /// A number that no actor has had.
@@ -125,7 +147,8 @@ impl Exports {
     }
 
     /// Counts an actor as sent once more; the number under which the other side knows it. If it is linked with one of the other side, that
-    /// knows it by the number given.
+    /// knows it by the number given. One that is watched there gets back the number under which it is, so that it is watched once, however often it is
+    /// sent and given up.
     pub(crate) fn add(&mut self, actor: Arc<dyn Exported>, linked: Option<u64>) -> u64 {
         if let Some(number) = self.numbers.get(&actor.key())
             && let Some(export) = self.by_number.get_mut(number)
@@ -133,12 +156,41 @@ impl Exports {
             export.sent += 1;
             return *number;
         }
-        let number = match linked {
-            Some(number) if !self.knows(number) => number,
-            _ => self.next(),
+        let (number, watching) = match linked {
+            Some(number) if !self.knows(number) => (number, None),
+            _ => match self.take_orphan_of(&*actor, linked) {
+                Some((number, watching)) => (number, Some(watching)),
+                None => (self.next(), None),
+            },
         };
         self.add_as(number, actor);
+        if watching.is_some()
+            && let Some(export) = self.by_number.get_mut(&number)
+        {
+            export.watching = watching;
+            export.is_watched = true;
+        }
         number
+    }
+
+    /// The number and the watch of an actor of which no address was left there, as one that is exported again: of several numbers the one given,
+    /// if it is among them. Not the root, whose number is for what is offered from the beginning.
+    fn take_orphan_of(
+        &mut self,
+        actor: &dyn Exported,
+        linked: Option<u64>,
+    ) -> Option<(u64, Watching)> {
+        let has_window = actor.window() != 0;
+        let is_like_it = |number: &&u64| {
+            // What is confirmed goes by the window that the other side has heard of.
+            let orphan = self.orphans.get(number);
+            **number != ROOT && orphan.is_some_and(|orphan| orphan.has_window == has_window)
+        };
+        let numbers = self.orphans_of.get(&actor.id())?.iter();
+        let number = *numbers
+            .filter(is_like_it)
+            .max_by_key(|number| linked == Some(**number))?;
+        Some((number, self.take_orphan(number)?))
     }
 
     /// Adds an actor under this number, as sent once.
@@ -180,11 +232,16 @@ impl Exports {
                 && !export.is_told
                 && let Some(watching) = export.watching.take()
             {
-                let is_watched_here = export.is_watched_here;
                 let orphan = Orphan {
+                    actor: export.actor.id(),
+                    has_window: export.has_window,
                     watching,
-                    is_watched_here,
+                    is_watched_here: export.is_watched_here,
                 };
+                self.orphans_of
+                    .entry(orphan.actor)
+                    .or_default()
+                    .push(number);
                 self.orphans.insert(number, orphan);
             }
             export
@@ -242,8 +299,14 @@ impl Exports {
 
     /// An actor has ended, of which no address is left there.
     pub(crate) fn take_orphan(&mut self, number: u64) -> Option<Watching> {
-        let orphan = self.orphans.remove(&number);
-        orphan.map(|orphan| orphan.watching)
+        let orphan = self.orphans.remove(&number)?;
+        if let Some(numbers) = self.orphans_of.get_mut(&orphan.actor) {
+            numbers.retain(|other| *other != number);
+            if numbers.is_empty() {
+                self.orphans_of.remove(&orphan.actor);
+            }
+        }
+        Some(orphan.watching)
     }
 
     /// From now on only these are exported, each as often as it stands here. What is left over.
@@ -253,6 +316,7 @@ impl Exports {
             *times.entry(offer.actor).or_default() += 1;
         }
         self.orphans.clear();
+        self.orphans_of.clear();
         let mut gone = Vec::new();
         let before = std::mem::take(&mut self.by_number);
         for (number, mut export) in before {

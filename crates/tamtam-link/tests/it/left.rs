@@ -155,6 +155,35 @@ fn an_end_is_told_to_each_who_waits_for_it_also_if_the_address_came_again() {
     assert_eq!(stage.kept()[0].watched, 0);
 }
 
+/// Each time it got a number of its own, under which it was watched once more.
+#[test]
+fn an_actor_that_is_watched_and_sent_again_and_again_is_watched_once() {
+    let mut stage = Stage::new();
+    let far = stage.far.clone();
+    let before = stage.kept();
+    let mut ends = Vec::new();
+    for _ in 0..1_000 {
+        let address: Address<Bond> = stage.ask(&far, Bond::Known);
+        ends.push(address.end());
+        drop(address);
+        stage.carry_all();
+        let kept = stage.kept()[1];
+        assert_eq!((kept.exports, kept.orphans), (before[1].exports, 1));
+    }
+    // Watched or not, it is given up as often as it was sent.
+    let target: Address<Bond> = stage.ask(&far, Bond::Known);
+    let mut last = ends.pop().expect("there were some");
+    drop(ends);
+    stage.carry_all();
+    target.tell(Bond::Fail("on purpose".to_owned())).unwrap();
+    drop(target);
+    stage.carry_all();
+    let ended = last.wait_timeout(Duration::ZERO);
+    let reason = ended.expect("it was told").reason;
+    assert_eq!(reason, EndReason::Panicked("on purpose".into()));
+    assert_eq!(stage.kept(), before);
+}
+
 #[test]
 fn an_end_goes_to_the_other_side_once_however_many_actors_there_are_linked_with_the_one() {
     for has_address in [false, true] {
