@@ -12,19 +12,19 @@ pub(super) struct Seen {
     counts: Vec<(u64, u64)>,
     /// Whether this is the only receiver, so that no number may be left out.
     alone: bool,
-    /// How many marks of senders' ends are still to come.
-    ends: usize,
+    /// How often each sender has marked its end here. Of several receivers one may get marks that another one has not got.
+    ends: Vec<usize>,
 }
 
 impl Seen {
-    /// Before a round in which each of `senders` begins at the number `first` and marks its end once at each of
+    /// Before a round in which each of `senders` begins at the number `first` and marks its end once for each of
     /// `receivers`.
     pub(super) fn before(first: u64, senders: usize, receivers: usize) -> Self {
         Seen {
             due: vec![first; senders],
             counts: vec![(0, 0); senders],
             alone: receivers == 1,
-            ends: senders,
+            ends: vec![0; senders],
         }
     }
 
@@ -39,8 +39,14 @@ impl Seen {
             )));
         };
         if number == END {
-            self.ends -= 1;
-            return Ok(self.ends > 0);
+            let ends = &mut self.ends[sender as usize];
+            *ends += 1;
+            if self.alone && *ends > 1 {
+                return Err(Failure::Unverified(format!(
+                    "sender {sender} has marked its end twice"
+                )));
+            }
+            return Ok(self.ends.iter().sum::<usize>() < self.ends.len());
         }
         if number < *due || (self.alone && number > *due) {
             return Err(Failure::Unverified(format!(
@@ -55,7 +61,7 @@ impl Seen {
     }
 }
 
-/// Whether the receivers have together seen the numbers from `first` of each sender, `share` of them, each once.
+/// Whether the receivers have together seen the numbers from `first` of each sender, `share` of them, each once, and its end once for each of them.
 pub(super) fn all_came(seen: &[Seen], first: u64, share: u64) -> Result<(), Failure> {
     let sum = (first..first + share).fold(0_u64, |sum, number| sum.wrapping_add(check(number)));
     let senders = seen.first().map_or(0, |seen| seen.counts.len());
@@ -68,6 +74,13 @@ pub(super) fn all_came(seen: &[Seen], first: u64, share: u64) -> Result<(), Fail
         if came != share {
             return Err(Failure::Unverified(format!(
                 "sender {sender} sent {share} messages and {came} came"
+            )));
+        }
+        let ends: usize = seen.iter().map(|seen| seen.ends[sender]).sum();
+        if ends != seen.len() {
+            return Err(Failure::Unverified(format!(
+                "sender {sender} marked its end {} times and {ends} marks came",
+                seen.len()
             )));
         }
         if found != sum {
@@ -115,6 +128,35 @@ mod tests {
         assert!(twice.to_string().contains("twice"), "{twice}");
         assert!(several([&[10, 12], &[11]]).is_err());
         assert!(seen(2, &[11, 10]).is_err(), "an order turned round");
+    }
+
+    /// It was taken for that of another sender, whose messages could come behind it.
+    #[test]
+    fn a_second_end_of_one_sender_is_noticed() {
+        let mut seen = Seen::before(0, 2, 1);
+        assert_eq!(seen.accept(&Packet8::new(0, END)), Ok(true));
+        let twice = seen.accept(&Packet8::new(0, END)).unwrap_err();
+        assert!(twice.to_string().contains("its end twice"), "{twice}");
+        let mut seen = Seen::before(0, 2, 1);
+        assert_eq!(seen.accept(&Packet8::new(1, END)), Ok(true));
+        assert_eq!(seen.accept(&Packet8::new(0, END)), Ok(false));
+    }
+
+    #[test]
+    fn the_ends_of_each_sender_come_once_for_each_receiver_at_whichever() {
+        let both = |ends: [[u64; 2]; 2]| {
+            let seen = ends.map(|senders| {
+                let mut seen = Seen::before(0, 2, 2);
+                assert_eq!(seen.accept(&Packet8::new(senders[0], END)), Ok(true));
+                assert_eq!(seen.accept(&Packet8::new(senders[1], END)), Ok(false));
+                seen
+            });
+            all_came(&seen, 0, 0)
+        };
+        assert_eq!(both([[0, 1], [1, 0]]), Ok(()));
+        assert_eq!(both([[0, 0], [1, 1]]), Ok(()));
+        let thrice = both([[0, 0], [0, 1]]).unwrap_err();
+        assert!(thrice.to_string().contains("3 marks came"), "{thrice}");
     }
 
     #[test]
