@@ -118,7 +118,7 @@ fn run<P: Packet, F: Flow<P>>(
             // The main thread ends at the first failure.
             let _ = seated.send(seat);
             if failed {
-                return 0;
+                return (0, Instant::now());
             }
             let mut lane = Lane {
                 sender,
@@ -127,8 +127,9 @@ fn run<P: Packet, F: Flow<P>>(
             };
             lane.send::<P>(warm_up, Duration::MAX);
             start.wait();
+            let begin = Instant::now();
             lane.send::<P>(share, limit);
-            lane.number
+            (lane.number, begin)
         }));
     }
     for _ in 0..lanes {
@@ -138,16 +139,18 @@ fn run<P: Packet, F: Flow<P>>(
 
     let mut sequences = Sequences::new(lanes);
     receive_all(&mut receiver, &mut sequences)?;
-    start.wait();
+    // Behind the barrier the senders may have been at work for a while when this thread goes on.
     let before = Usage::of_process();
-    let begin = Instant::now();
+    start.wait();
+    let mut begin = Instant::now();
     receive_all(&mut receiver, &mut sequences)?;
-    let elapsed = begin.elapsed();
+    let end = Instant::now();
     let after = Usage::of_process();
 
     let mut operations = 0;
     for (lane, thread) in threads.into_iter().enumerate() {
-        let sent = thread.join().expect("a sender does not panic");
+        let (sent, begun) = thread.join().expect("a sender does not panic");
+        begin = begin.min(begun);
         let received = sequences.received(lane);
         if sent != received {
             return Err(Failure::Unverified(format!(
@@ -162,7 +165,7 @@ fn run<P: Packet, F: Flow<P>>(
         ));
     }
 
-    let mut measurement = measurement(operations, elapsed, before, after);
+    let mut measurement = measurement(operations, end - begin, before, after);
     measurement.metrics.extend(peak_memory());
     Ok(measurement)
 }
@@ -247,8 +250,12 @@ pub(super) fn check_counted(measurement: &Measurement) {
 
 #[cfg(test)]
 mod tests {
+    use std::sync::Mutex;
+
     use super::*;
+    use crate::experiments::post::flow::Singly;
     use crate::harness::broken::{Fault, Faulty, Sound};
+    use crate::{Post, Retrieve};
 
     fn conditions(count: u64) -> Conditions {
         Conditions {
@@ -290,6 +297,67 @@ mod tests {
                     "{fault:?}: {outcome:?}"
                 );
             }
+        }
+    }
+
+    /// An end of a queue, and when each of its messages was at it.
+    struct Noted<S> {
+        inner: S,
+        times: Arc<Mutex<Vec<Instant>>>,
+    }
+
+    impl<S: Post<Packet16>> Post<Packet16> for Noted<S> {
+        fn send(&mut self, message: Packet16) {
+            self.times.lock().unwrap().push(Instant::now());
+            self.inner.send(message);
+        }
+
+        fn try_send(&mut self, message: Packet16) -> Result<(), Packet16> {
+            self.inner.try_send(message)
+        }
+    }
+
+    impl<S: Retrieve<Packet16>> Retrieve<Packet16> for Noted<S> {
+        fn receive(&mut self) -> Packet16 {
+            let message = self.inner.receive();
+            self.times.lock().unwrap().push(Instant::now());
+            message
+        }
+
+        fn try_receive(&mut self) -> Option<Packet16> {
+            self.inner.try_receive()
+        }
+    }
+
+    #[derive(Clone, Copy)]
+    struct OfNoted;
+
+    impl Flow<Packet16> for OfNoted {
+        type Feed = Singly<Noted<<Sound as Queue<Packet16>>::Sender>>;
+        type Draw = Singly<Noted<<Sound as Queue<Packet16>>::Receiver>>;
+
+        fn open(&self, capacity: usize) -> (Self::Feed, Self::Draw) {
+            fn noted<S>(inner: S) -> Singly<Noted<S>> {
+                let times = Arc::default();
+                Singly(Noted { inner, times })
+            }
+            let (sender, receiver) = Queue::<Packet16>::open(&Sound, capacity);
+            (noted(sender), noted(receiver))
+        }
+    }
+
+    /// It ran from the moment at which the receiver was on a processor again behind the barrier.
+    #[test]
+    fn the_clock_runs_from_before_the_first_message_is_sent() {
+        for _ in 0..300 {
+            let (sender, receiver) = OfNoted.open(64);
+            let (sent, received) = (Arc::clone(&sender.0.times), Arc::clone(&receiver.0.times));
+            let measurement =
+                run::<Packet16, OfNoted>(vec![sender], receiver, &conditions(20)).unwrap();
+            // Twenty messages and the mark of the end have warmed it up.
+            let first = sent.lock().unwrap()[21];
+            let last = *received.lock().unwrap().last().unwrap();
+            assert!(measurement.elapsed >= last - first);
         }
     }
 
