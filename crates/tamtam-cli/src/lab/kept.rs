@@ -8,7 +8,7 @@ use anyhow::{Context, Result, bail};
 
 use super::results::ResultsFile;
 use super::results::json::Json;
-use super::results::recording::Recording;
+use super::results::recording::{Day, Recording};
 
 /// Where results are kept, in a checkout or in the current folder.
 const FOLDER: &str = "lab/results";
@@ -69,13 +69,16 @@ impl Kept {
     ///
     /// # Errors
     ///
-    /// If the file cannot be written.
+    /// If the file cannot be written; then it is removed, and the place is free again.
     pub(super) fn write(mut self, sessions: &[Recording]) -> Result<String> {
         if sessions.iter().all(|session| session.figures == 0) {
             return Ok("There are no figures, so none are kept.".to_owned());
         }
-        if let Some(file) = self.file.take() {
-            file.write(sessions)?;
+        if let Some(file) = self.file.take()
+            && let Err(error) = file.write(sessions)
+        {
+            self.remove();
+            return Err(error);
         }
         Ok(format!(
             "Kept as {}; `tamtam lab report` shows and compares what is kept.",
@@ -84,11 +87,17 @@ impl Kept {
     }
 }
 
+impl Kept {
+    /// Removes a file without all figures, which would be in the way of a report; if it cannot go, the report says so.
+    fn remove(&self) {
+        let _ = fs::remove_file(&self.path);
+    }
+}
+
 impl Drop for Kept {
     fn drop(&mut self) {
         if self.file.take().is_some() {
-            // An empty file would be in the way of a report; if it cannot go, the report says so.
-            let _ = fs::remove_file(&self.path);
+            self.remove();
         }
     }
 }
@@ -118,7 +127,7 @@ fn folder_around(here: &Path) -> PathBuf {
     }
 }
 
-/// The results that are kept in `folder`, by name.
+/// The results that are kept in `folder`: those whose names begin with no date, by name, and then the others in the order of their days.
 ///
 /// # Errors
 ///
@@ -140,7 +149,8 @@ pub(super) fn files(folder: &Path) -> Result<Vec<PathBuf>> {
             files.push(path);
         }
     }
-    files.sort();
+    let day = |path: &Path| Day::of(path.file_stem()?.to_str()?);
+    files.sort_by_cached_key(|path| (day(path), path.clone()));
     Ok(files)
 }
 
@@ -149,6 +159,8 @@ mod tests {
     use std::fs;
 
     use super::{Kept, files, folder_around};
+    use crate::lab::results::ResultsFile;
+    use crate::lab::results::json::Json;
     use crate::lab::results::recording::Recording;
     use crate::lab::standings::samples::standings;
 
@@ -176,18 +188,61 @@ mod tests {
         assert_eq!(
             names,
             [
+                "2026-11-21.jsonl",
                 "2026-11-21-2.jsonl",
-                "2026-11-21-3.jsonl",
-                "2026-11-21.jsonl"
+                "2026-11-21-3.jsonl"
             ]
         );
-        for (path, machine) in kept.iter().zip(["second", "third", "first"]) {
+        for (path, machine) in kept.iter().zip(["first", "second", "third"]) {
             let text = fs::read_to_string(path).unwrap();
             assert!(
                 text.contains(&format!("\"machine\":\"{machine}\"")),
                 "{text}"
             );
         }
+    }
+
+    /// By their paths the second session of a day came before the first, which the page shows as they come where a name has no date.
+    #[test]
+    fn files_are_in_the_order_of_their_days_behind_those_without_one() {
+        let folder = tempfile::tempdir().unwrap();
+        let expected = [
+            "before.jsonl",
+            "old-laptop.jsonl",
+            "2025-12-31.jsonl",
+            "2026-11-21.jsonl",
+            "2026-11-21-2.jsonl",
+            "2026-11-21-10.jsonl",
+        ];
+        for name in expected {
+            fs::write(folder.path().join(name), "").unwrap();
+        }
+        let files = files(folder.path()).unwrap();
+        let names = files.iter().map(|path| path.file_name().unwrap());
+        assert!(names.eq(expected), "{files:?}");
+    }
+
+    /// The beginning of it stayed, which no report could read.
+    #[cfg(target_os = "linux")]
+    #[test]
+    fn a_file_that_cannot_be_written_as_a_whole_is_removed() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("2026-11-21.jsonl");
+        // All that is written there is refused, as by a disk that is full.
+        std::os::unix::fs::symlink("/dev/full", &path).unwrap();
+        let claimed = Kept {
+            file: Some(ResultsFile::open(&path, &Json).unwrap()),
+            path,
+        };
+        let standings = standings(
+            "handover",
+            "1000/free",
+            &[("+slot", Ok(&[&[("ns_per_op", 180.0)]]), None)],
+        );
+        let measured = [Recording::taken("machine".to_owned(), vec![standings])];
+        let error = claimed.write(&measured).unwrap_err();
+        assert!(error.to_string().ends_with("cannot be written"), "{error}");
+        assert!(files(folder.path()).unwrap().is_empty());
     }
 
     #[test]
