@@ -65,3 +65,4 @@ pub use harness::{
     QueuePair, Retrieve, RetrieveMany, ServerProcess, Serving, SetLatest, Stage, Stamp, StdGate,
     Text, Troupe, Turn, Variant, run_command, serve_by_test, serve_if_asked,
 };
+pub use measure::statistics::median;

@@ -8,9 +8,10 @@ use anyhow::Result;
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use tamtam_rows::packed;
 use tamtam_rows::{
-    Compression, CompressionKind, Encoding, Limits, Plan, Rows, decompress, encoding,
+    Compressed, Compression, CompressionKind, Encoding, Limits, Plan, Rows, decompress, encoding,
 };
 
+use tamtam_lab::median;
 use tamtam_lab::rows::{LINKS, Link};
 
 /// How long one thing is done again and again, at least three times.
@@ -106,6 +107,12 @@ fn cost(form: &dyn Encoding, rows: &Rows, time: LongEnough) -> Result<Cost, Stri
             || bytes.clone(),
             |body| drop(black_box(compression.compress(body))),
         );
+        if decompress(by, &sent.bytes, usize::MAX).ok().as_ref() != Some(&bytes) {
+            return Err(format!(
+                "{} gives other bytes back than it was given",
+                by.name()
+            ));
+        }
         let expand = time.median(|| drop(black_box(decompress(by, &sent.bytes, usize::MAX))));
         compressed.push(Squeezed {
             by,
@@ -131,7 +138,7 @@ pub(super) struct Planned {
     pub(super) total: f64,
 }
 
-/// A plan for each link, or none where the packed encoding cannot carry the table.
+/// A plan for each link, or none where the packed encoding does not carry the table.
 pub(super) fn plans(rows: &Rows, time: LongEnough) -> Vec<(Link, Option<Planned>)> {
     let of = |link: Link| (link, planned(rows, link, time));
     LINKS.into_iter().map(of).collect()
@@ -140,20 +147,27 @@ pub(super) fn plans(rows: &Rows, time: LongEnough) -> Vec<(Link, Option<Planned>
 fn planned(rows: &Rows, link: Link, time: LongEnough) -> Option<Planned> {
     let plan = Plan::for_link(rows, link.bits_per_second()).ok()?;
     let sent = plan.encode(rows).ok()?;
+    if !equal(&decoded(&sent).ok()?, rows) {
+        return None;
+    }
     let encode = time.median(|| drop(black_box(plan.encode(black_box(rows)))));
-    let decode = time.median(|| {
-        let body = black_box(&sent.bytes);
-        if sent.kind == CompressionKind::None {
-            drop(black_box(packed::decode(body, &Limits::NONE)));
-        } else if let Ok(bytes) = decompress(sent.kind, body, usize::MAX) {
-            drop(black_box(packed::decode(&bytes, &Limits::NONE)));
-        }
-    });
+    let decode = time.median(|| drop(black_box(decoded(black_box(&sent)))));
     Some(Planned {
         plan,
         bytes: sent.bytes.len() as u64,
         total: link.ready(encode, sent.bytes.len() as f64, decode),
     })
+}
+
+/// The rows that were sent so.
+fn decoded(sent: &Compressed) -> Result<Rows, String> {
+    let said = |error: &dyn std::error::Error| error.to_string();
+    let decode = |bytes: &[u8]| packed::decode(bytes, &Limits::NONE).map_err(|error| said(&error));
+    if sent.kind == CompressionKind::None {
+        return decode(&sent.bytes);
+    }
+    let bytes = decompress(sent.kind, &sent.bytes, usize::MAX).map_err(|error| said(&error))?;
+    decode(&bytes)
 }
 
 /// Whether both have the same values, a NaN for a NaN.
@@ -184,9 +198,29 @@ impl LongEnough {
             let input = given();
             let start = Instant::now();
             work(input);
-            times.push(start.elapsed());
+            times.push(start.elapsed().as_nanos() as f64 / 1e3);
         }
-        times.sort_unstable();
-        times[times.len() / 2].as_nanos() as f64 / 1e3
+        median(&mut times).unwrap_or(f64::NAN)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use tamtam_lab::tables;
+
+    /// The time of a failure counted as that of reading it.
+    #[test]
+    fn what_was_sent_is_read_as_a_whole_or_not_timed() {
+        let rows = tables::find("random").unwrap().rows(200).unwrap();
+        for (link, planned) in plans(&rows, LongEnough(Duration::ZERO)) {
+            let planned = planned.unwrap_or_else(|| panic!("no plan for {}", link.name));
+            assert!(planned.total > 0.0);
+            let sent = planned.plan.encode(&rows).unwrap();
+            assert!(equal(&decoded(&sent).unwrap(), &rows));
+            let mut cut = sent;
+            cut.bytes.truncate(cut.bytes.len() / 2);
+            assert!(decoded(&cut).is_err());
+        }
     }
 }

@@ -9,7 +9,19 @@ pub(crate) fn percentile(values: &mut [u32], share: f64) -> Option<u32> {
 }
 
 /// The middle value; of an even number of values the mean of the two in the middle. `None` if there are none.
-pub(crate) fn median(values: &mut [f64]) -> Option<f64> {
+///
+/// It sorts the values.
+///
+/// # Examples
+///
+/// ```
+/// use tamtam_lab::median;
+///
+/// assert_eq!(median(&mut [4.0, 1.0, 9.0]), Some(4.0));
+/// assert_eq!(median(&mut [4.0, 1.0, 9.0, 2.0]), Some(3.0));
+/// assert_eq!(median(&mut []), None);
+/// ```
+pub fn median(values: &mut [f64]) -> Option<f64> {
     values.sort_by(f64::total_cmp);
     let middle = values.len() / 2;
     match values.len() {
