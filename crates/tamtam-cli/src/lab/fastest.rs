@@ -3,30 +3,39 @@
 use super::metric;
 use super::number;
 use super::standings::{Row, Standings};
+use super::statistics::{Standing, Summary};
 use tamtam_lab::rows::LINKS;
 
-/// "packed-small is the fastest at 1 Mbit/s, packed at 8 Mbit/s, 100 Mbit/s and 1 Gbit/s. …"; `None` where no totals
+/// So many contenders that are level are named.
+const MOST_NAMED: usize = 3;
+
+/// "packed-small is the fastest at 1 Mbit/s; packed and arrow are level, and ahead of all others, at 8 Mbit/s and 1 Gbit/s. …"; `None` where no totals
 /// were measured. What is not ours is compared with the best of ours.
 #[must_use]
 pub(super) fn verdict(standings: &Standings) -> Option<String> {
-    let mut winners: Vec<(&str, Vec<String>)> = Vec::new();
+    let mut winners: Vec<(Vec<&str>, Vec<String>)> = Vec::new();
     let mut gains = Vec::new();
     for link in LINKS {
         let speed = metric::heading(link.metric)?;
         // From end to end only some links may have been measured.
-        let Some((winner, _)) = fastest(standings, link.metric, |_| true) else {
+        let first = first(standings, link.metric);
+        if first.is_empty() {
             continue;
-        };
+        }
         match winners.last_mut() {
-            Some((name, speeds)) if *name == winner.contender => speeds.push(speed.clone()),
-            _ => winners.push((&winner.contender, vec![speed.clone()])),
+            Some((names, speeds)) if *names == first => speeds.push(speed.clone()),
+            _ => winners.push((first, vec![speed.clone()])),
         }
         let ours = fastest(standings, link.metric, |row| row.ours);
         let other = fastest(standings, link.metric, |row| !row.ours);
         if let (Some((_, ours)), Some((other, theirs))) = (ours, other) {
+            let level = match ours.beside(theirs) {
+                Standing::Level => ", level",
+                Standing::Ahead | Standing::Behind => "",
+            };
             gains.push(format!(
-                "{} at {speed} ({})",
-                times(theirs / ours),
+                "{} at {speed} ({}{level})",
+                times(theirs.median / ours.median),
                 other.contender
             ));
         }
@@ -36,11 +45,7 @@ pub(super) fn verdict(standings: &Standings) -> Option<String> {
     }
     let parts: Vec<String> = winners
         .iter()
-        .enumerate()
-        .map(|(place, (name, speeds))| {
-            let verb = if place == 0 { " is the fastest" } else { "" };
-            format!("{name}{verb} at {}", listed(speeds))
-        })
+        .map(|(names, speeds)| format!("{} at {}", ahead(names), listed(speeds)))
         .collect();
     let mut text = format!("{}.", parts.join("; "));
     if !gains.is_empty() {
@@ -52,18 +57,48 @@ pub(super) fn verdict(standings: &Standings) -> Option<String> {
     Some(text)
 }
 
-/// The ranked row with the least median of `metric`, and that median.
+/// The contender with the least median of `metric`, and those that are level with it.
+fn first<'a>(standings: &'a Standings, metric: &str) -> Vec<&'a str> {
+    let Some((_, best)) = fastest(standings, metric, |_| true) else {
+        return Vec::new();
+    };
+    let mut first: Vec<(&str, f64)> = standings
+        .ranked()
+        .filter_map(|row| Some((row, row.summary(metric)?)))
+        .filter(|(_, summary)| best.beside(*summary) == Standing::Level)
+        .map(|(row, summary)| (row.contender.as_str(), summary.median))
+        .collect();
+    first.sort_by(|one, other| one.1.total_cmp(&other.1));
+    first.into_iter().map(|(name, _)| name).collect()
+}
+
+/// "packed is the fastest", or "packed and arrow are level, and ahead of all others".
+fn ahead(names: &[&str]) -> String {
+    let named = names.iter().take(MOST_NAMED).copied();
+    let mut said: Vec<String> = named.map(str::to_owned).collect();
+    match names.len() - said.len() {
+        0 => {}
+        rest => said.push(format!("{rest} more")),
+    }
+    let who = listed(&said);
+    match names {
+        [_] => format!("{who} is the fastest"),
+        _ => format!("{who} are level, and ahead of all others,"),
+    }
+}
+
+/// The ranked row with the least median of `metric`, and what its runs gave.
 #[must_use]
 pub(super) fn fastest<'a>(
     standings: &'a Standings,
     metric: &str,
     wanted: impl Fn(&Row) -> bool,
-) -> Option<(&'a Row, f64)> {
+) -> Option<(&'a Row, Summary)> {
     standings
         .ranked()
         .filter(|row| wanted(row))
-        .filter_map(|row| Some((row, row.summary(metric)?.median)))
-        .min_by(|a, b| a.1.total_cmp(&b.1))
+        .filter_map(|row| Some((row, row.summary(metric)?)))
+        .min_by(|a, b| a.1.median.total_cmp(&b.1.median))
 }
 
 fn times(ratio: f64) -> String {
@@ -126,9 +161,27 @@ mod tests {
     fn the_fastest_of_each_link_is_named_with_the_best_other() {
         assert_eq!(
             verdict(&sample()).unwrap(),
-            "packed-small is the fastest at 1 Mbit/s and 8 Mbit/s; packed at 100 Mbit/s and 1 Gbit/s. Times that the \
+            "packed-small is the fastest at 1 Mbit/s and 8 Mbit/s; packed is the fastest at 100 Mbit/s and 1 Gbit/s. Times that the \
              best other way takes of ours: 2.0× at 1 Mbit/s (text+gzip), 2.0× at 8 Mbit/s (text+gzip), 3.0× at 100 \
              Mbit/s (text+gzip), 5.0× at 1 Gbit/s (text)."
+        );
+    }
+
+    #[test]
+    fn what_is_level_with_the_fastest_is_named_beside_it() {
+        let packed: &[&[(&str, f64)]] = &[
+            &[("total_us_1mbit", 100.0), ("total_us_8mbit", 10.0)],
+            &[("total_us_1mbit", 103.0), ("total_us_8mbit", 11.0)],
+        ];
+        let text: &[&[(&str, f64)]] = &[
+            &[("total_us_1mbit", 99.9), ("total_us_8mbit", 20.0)],
+            &[("total_us_1mbit", 102.9), ("total_us_8mbit", 21.0)],
+        ];
+        let samples = [("+packed", Ok(packed), None), ("text", Ok(text), None)];
+        assert_eq!(
+            verdict(&standings("rows", "1000/random", &samples)).unwrap(),
+            "text and packed are level, and ahead of all others, at 1 Mbit/s; packed is the fastest at 8 Mbit/s. Times that \
+             the best other way takes of ours: 1.00× at 1 Mbit/s (text, level), 1.95× at 8 Mbit/s (text)."
         );
     }
 

@@ -5,6 +5,7 @@ use super::experiment::{limit, spins};
 use super::metric::{self, Metric};
 use super::number;
 use super::standings::{Row, Standings};
+use super::statistics::Standing;
 
 /// The experiment that is shown so.
 pub(super) const EXPERIMENT: &str = "grid";
@@ -21,6 +22,8 @@ pub(super) struct Line {
     pub ours: Side,
     /// The fastest of others that can wait.
     pub theirs: Side,
+    /// How ours stands beside it, in time.
+    pub standing: Standing,
 }
 
 /// One side of a row.
@@ -81,7 +84,8 @@ fn line(standings: &Standings) -> Option<Line> {
         return None;
     }
     let is_compared = |row: &&Row| limit(&row.contender).is_none() && !spins(&row.contender);
-    let value = |row: &Row| row.summary(primary).map(|summary| summary.median);
+    let time = |row: &Row| row.summary(primary);
+    let value = |row: &Row| time(row).map(|summary| summary.median);
     let cpu = |row: &Row| row.summary(CPU).map(|summary| summary.median);
     // They are ordered, the best first.
     let ours = standings.ranked().find(|row| row.ours)?;
@@ -111,6 +115,7 @@ fn line(standings: &Standings) -> Option<Line> {
         variant: standings.variant.clone(),
         ours: side(ours)?,
         theirs: side(theirs)?,
+        standing: time(ours)?.beside(time(theirs)?),
     })
 }
 
@@ -142,10 +147,11 @@ pub(super) fn sentence(lines: &[Line]) -> String {
     let count = |wanted: &dyn Fn(&Line) -> bool| lines.iter().filter(|line| wanted(line)).count();
     let of_cpu = count(&|line| line.ours.cpu.is_some());
     format!(
-        "Of {}, ours is the fastest in {}, and takes more than 1.25 times the best time in {}; of {of_cpu} with CPU times, \
-         it takes at most 1.25 times the least in {}.",
+        "Of {}, ours is the fastest in {}, is level with the best other way in {}, and takes more than 1.25 times the best \
+         time in {}; of {of_cpu} with CPU times, it takes at most 1.25 times the least in {}.",
         number::counted(lines.len(), "row"),
-        count(&|line| Heat::of(line.ours.time) == Heat::Best),
+        count(&|line| line.standing == Standing::Ahead),
+        count(&|line| line.standing == Standing::Level),
         count(&|line| line.ours.time > 1.25),
         count(&|line| line.ours.cpu.is_some_and(|cpu| cpu <= 1.25)),
     )
@@ -245,8 +251,26 @@ pub(super) mod tests {
         );
         assert_eq!(
             sentence(&lines),
-            "Of 2 rows, ours is the fastest in 1, and takes more than 1.25 times the best time in 1; of 2 with CPU times, it \
-             takes at most 1.25 times the least in 0."
+            "Of 2 rows, ours is the fastest in 1, is level with the best other way in 0, and takes more than 1.25 times the best \
+             time in 1; of 2 with CPU times, it takes at most 1.25 times the least in 0."
+        );
+    }
+
+    /// It was said to be the fastest by the medians alone.
+    #[test]
+    fn ours_is_level_where_its_runs_overlap_those_of_the_other() {
+        let runs = |figures: [f64; 2]| figures.map(|figure| [("ns_per_op", figure)]);
+        let (ours, other) = (runs([40.0, 60.0]), runs([59.0, 90.0]));
+        let (ours, other) = ([&ours[0][..], &ours[1][..]], [&other[0][..], &other[1][..]]);
+        let samples = [
+            ("+channel", Ok(&ours[..]), None),
+            ("kanal", Ok(&other[..]), None),
+        ];
+        let lines = lines(&[standings("grid", "1000000/2cores/1to1-8B-cap16", &samples)]);
+        let said = sentence(&lines);
+        assert!(
+            said.contains("the fastest in 0, is level with the best other way in 1,"),
+            "{said}"
         );
     }
 

@@ -1,5 +1,8 @@
 //! What is said of several runs of the same thing: their median, and how far they lie apart.
 
+/// Two figures this close are the same: runs differ by more.
+pub(super) const LEVEL: f64 = 1.03;
+
 /// The middle and the ends of a set of figures.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) struct Summary {
@@ -13,7 +16,38 @@ pub(super) struct Summary {
     pub runs: usize,
 }
 
+/// How one set of figures stands beside another one, where less is better.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Standing {
+    /// Less, and surely so.
+    Ahead,
+    /// Neither is surely less.
+    Level,
+    /// More, and surely so.
+    Behind,
+}
+
 impl Summary {
+    /// How these figures stand beside `other`, where less is better. One of the two is ahead only where the medians differ by more than the
+    /// [level](LEVEL) and all runs of the one lie on one side of all runs of the other.
+    #[must_use]
+    pub(super) fn beside(self, other: Summary) -> Standing {
+        let lead = other.median / self.median;
+        if self.overlaps(other) || (1.0 / LEVEL..LEVEL).contains(&lead) {
+            Standing::Level
+        } else if lead > 1.0 {
+            Standing::Ahead
+        } else {
+            Standing::Behind
+        }
+    }
+
+    /// Whether some run of the one is on the wrong side of some run of the other.
+    #[must_use]
+    pub(super) fn overlaps(self, other: Summary) -> bool {
+        self.min <= other.max && other.min <= self.max
+    }
+
     /// Summarises `values`; `None` if there are none, or if one of them is not a finite number.
     #[must_use]
     pub(super) fn of(values: &[f64]) -> Option<Self> {
@@ -39,7 +73,7 @@ impl Summary {
 
 #[cfg(test)]
 mod tests {
-    use super::Summary;
+    use super::{Standing, Summary};
 
     #[test]
     fn an_odd_number_of_figures_has_a_middle_one() {
@@ -72,6 +106,25 @@ mod tests {
     #[test]
     fn one_outlier_does_not_move_the_median() {
         assert_eq!(Summary::of(&[1.0, 2.0, 3.0, 4.0, 1e9]).unwrap().median, 3.0);
+    }
+
+    #[test]
+    fn who_is_ahead_is_so_by_more_than_runs_differ_and_in_all_of_them() {
+        let ours = Summary::of(&[99.0, 100.0, 101.0]).unwrap();
+        for (other, standing) in [
+            ([199.0, 200.0, 201.0], Standing::Ahead),
+            ([102.5, 104.0, 105.0], Standing::Ahead),
+            ([49.0, 50.0, 51.0], Standing::Behind),
+            // One of the runs was as short as one of the others.
+            ([101.0, 200.0, 201.0], Standing::Level),
+            ([20.0, 50.0, 99.0], Standing::Level),
+            // None was, and the difference is nothing.
+            ([101.5, 102.0, 103.0], Standing::Level),
+            ([97.5, 98.0, 98.5], Standing::Level),
+        ] {
+            let other = Summary::of(&other).unwrap();
+            assert_eq!(ours.beside(other), standing, "{other:?}");
+        }
     }
 
     #[test]

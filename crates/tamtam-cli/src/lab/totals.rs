@@ -6,6 +6,7 @@ use super::fastest::fastest;
 use super::metric;
 use super::origin;
 use super::standings::{Row, Standings};
+use super::statistics::{Standing, Summary};
 use tamtam_lab::rows::{LINKS, Link};
 
 /// Ours as a user gets it: in the mode and behind the compressor that are planned for the table and the link.
@@ -65,16 +66,22 @@ impl Client {
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct Ready {
     pub contender: String,
-    pub microseconds: f64,
+    pub summary: Summary,
 }
 
 impl Ready {
-    /// The contender of a row, and so many microseconds.
-    pub(super) fn of((row, microseconds): (&Row, f64)) -> Ready {
+    /// The contender of a row, and what its runs gave.
+    pub(super) fn of((row, summary): (&Row, Summary)) -> Ready {
         Ready {
             contender: row.contender.clone(),
-            microseconds,
+            summary,
         }
+    }
+
+    /// The median of the runs.
+    #[must_use]
+    pub(super) fn microseconds(&self) -> f64 {
+        self.summary.median
     }
 }
 
@@ -93,12 +100,13 @@ impl Cell {
     /// How many times as long the best other way takes.
     #[must_use]
     pub(super) fn lead(&self) -> f64 {
-        self.other.microseconds / self.ours.microseconds
+        self.other.microseconds() / self.ours.microseconds()
     }
 
+    /// How ours stands beside the best other way.
     #[must_use]
-    pub(super) fn is_won(&self) -> bool {
-        self.lead() > 1.0
+    pub(super) fn standing(&self) -> Standing {
+        self.ours.summary.beside(self.other.summary)
     }
 }
 
@@ -162,7 +170,7 @@ fn line(here: &Standings, client: Client, read: &Standings) -> Option<Line> {
         let decode = row.summary("decode_us").map_or(0.0, |decode| decode.median);
         let is_sooner = |cell: &Cell| {
             row.summary(cell.link.metric)
-                .is_some_and(|total| total.median - decode < cell.ours.microseconds)
+                .is_some_and(|total| total.median - decode < cell.ours.microseconds())
         };
         if cells.iter().any(is_sooner) {
             add(&mut might_win, &row.contender);
@@ -183,7 +191,7 @@ fn cell(read: &Standings, link: Link) -> Option<Cell> {
     let ours = best(&|row| row.contender == CHOSEN)?;
     let other = best(&|row| !row.ours)?;
     let better = best(&|row| MODES.contains(&row.contender.as_str()))
-        .filter(|mode| mode.microseconds * LEVEL < ours.microseconds);
+        .filter(|mode| mode.microseconds() * LEVEL < ours.microseconds());
     Some(Cell {
         link,
         ours,
@@ -206,7 +214,10 @@ pub(super) fn sentences(lines: &[Line]) -> Vec<String> {
     else {
         return Vec::new();
     };
-    let won = cells.iter().filter(|(_, cell)| cell.is_won()).count();
+    let won = cells
+        .iter()
+        .filter(|(_, cell)| cell.standing() == Standing::Ahead)
+        .count();
     let mut first = format!(
         "{CHOSEN} is the fastest in {won} of {}. Its least lead is {}, {} at {} ({}).",
         cells.len(),
@@ -215,21 +226,27 @@ pub(super) fn sentences(lines: &[Line]) -> Vec<String> {
         speed(least.link),
         least.other.contender
     );
-    let lost: Vec<String> = cells
-        .iter()
-        .filter(|(_, cell)| !cell.is_won())
-        .map(|(line, cell)| {
-            format!(
-                "{} at {} ({}, {})",
-                place(line),
-                speed(cell.link),
-                cell.other.contender,
-                times(cell.lead())
-            )
-        })
-        .collect();
-    if !lost.is_empty() {
-        first.push_str(&format!(" Not the fastest: {}.", lost.join("; ")));
+    for (standing, words) in [
+        (Standing::Level, "Level with the best other way"),
+        (Standing::Behind, "Not the fastest"),
+    ] {
+        let places: Vec<String> = cells
+            .iter()
+            .filter(|(_, cell)| cell.standing() == standing)
+            .map(|(line, cell)| {
+                format!(
+                    "{} at {} ({}, {})",
+                    place(line),
+                    speed(cell.link),
+                    cell.other.contender,
+                    times(cell.lead())
+                )
+            })
+            .collect();
+        if !places.is_empty() {
+            let count = places.len();
+            first.push_str(&format!(" {words} in {count}: {}.", places.join("; ")));
+        }
     }
     let mut sentences = vec![first];
     let better: Vec<String> = cells
@@ -241,7 +258,7 @@ pub(super) fn sentences(lines: &[Line]) -> Vec<String> {
                 better.contender,
                 place(line),
                 speed(cell.link),
-                times(cell.ours.microseconds / better.microseconds)
+                times(cell.ours.microseconds() / better.microseconds())
             ))
         })
         .collect();
@@ -318,6 +335,7 @@ mod tests {
     use super::{Client, lines, sentences};
     use crate::lab::standings::Standings;
     use crate::lab::standings::samples::standings;
+    use crate::lab::statistics::Standing;
     use tamtam_lab::rows::LINKS;
 
     type Run = Vec<(&'static str, f64)>;
@@ -370,8 +388,15 @@ mod tests {
         };
         assert_eq!(others(0), ["pco", "pco", "bitcode", "bitcode"]);
         assert_eq!(others(1), ["text-bare"; 4]);
-        assert!(lines[0].cells.iter().all(super::Cell::is_won));
-        assert!(!lines[1].cells[3].is_won());
+        let standing = |line: usize| lines[line].cells.iter().map(super::Cell::standing);
+        // A fiftieth less is no lead.
+        assert!(standing(0).eq([
+            Standing::Level,
+            Standing::Ahead,
+            Standing::Ahead,
+            Standing::Ahead
+        ]));
+        assert_eq!(standing(1).next_back(), Some(Standing::Behind));
         assert!(lines[0].unread.is_empty());
         assert_eq!(lines.len(), 2);
         assert_eq!(lines[1].unread, ["pco", "bitcode"]);
@@ -384,12 +409,38 @@ mod tests {
         let said = sentences(&lines(&session())).join("\n");
         assert_eq!(
             said,
-            "packed-for-link is the fastest in 7 of 8. Its least lead is 0.90×, 1000/random in warm Chromium at 1 Gbit/s \
-             (text-bare). Not the fastest: 1000/random in warm Chromium at 1 Gbit/s (text-bare, 0.90×).\n\
+            "packed-for-link is the fastest in 6 of 8. Its least lead is 0.90×, 1000/random in warm Chromium at 1 Gbit/s \
+             (text-bare). Level with the best other way in 1: 1000/random in Rust at 1 Mbit/s (pco, 1.02×). Not the fastest \
+             in 1: 1000/random in warm Chromium at 1 Gbit/s (text-bare, 0.90×).\n\
              Another mode would have been faster: packed-small, 1000/random in Rust at 100 Mbit/s (1.20×).\n\
              Not read in Chromium, where the lab has no decoder for them, alone and compressed: bitcode, pco. In a page \
              that is warm they would be later even if decoding took no time, but for bitcode, pco."
         );
+    }
+
+    /// It was said to be the fastest by the medians alone.
+    #[test]
+    fn where_the_runs_of_both_overlap_neither_is_the_fastest() {
+        let runs = |figures: [f64; 3]| figures.map(|figure| [(LINKS[0].metric, figure)]);
+        let (ours, other) = (runs([98.0, 100.0, 102.0]), runs([97.0, 100.1, 103.0]));
+        // Far apart by their medians, and one run of the one is as short as one of the other.
+        let (near, far) = (runs([100.0, 101.0, 161.0]), runs([160.0, 200.0, 201.0]));
+        for (ours, other) in [(&ours, &other), (&near, &far)] {
+            let samples = [("+packed-for-link", ours), ("text-bare", other)].map(|(name, runs)| {
+                let runs: Vec<&[(&str, f64)]> = runs.iter().map(|run| &run[..]).collect();
+                (name, runs)
+            });
+            let samples: Vec<_> = samples
+                .iter()
+                .map(|(name, runs)| (*name, Ok(&runs[..]), None))
+                .collect();
+            let lines = lines(&[standings("rows", "1000/random", &samples)]);
+            let said = sentences(&lines).join("\n");
+            assert!(
+                said.contains("is the fastest in 0 of 1.") && said.contains("other way in 1: "),
+                "{said}"
+            );
+        }
     }
 
     #[test]

@@ -6,10 +6,7 @@ use super::fastest;
 use super::metric::Metric;
 use super::number;
 use super::standings::{Row, Standings};
-use super::statistics::Summary;
-
-/// Two figures this close are the same: runs differ by more.
-const LEVEL: f64 = 1.03;
+use super::statistics::{LEVEL, Summary};
 
 /// The processor time of an operation.
 const CPU: &str = "cpu_ns_per_op";
@@ -134,7 +131,7 @@ fn compare(metric: &Metric, own: Summary, row: &Row) -> String {
     let Some(of_other) = row.summary(metric.name) else {
         return format!("not compared with {name}");
     };
-    let overlap = match own.min <= of_other.max && of_other.min <= own.max {
+    let overlap = match own.overlaps(of_other) {
         true => " (but their runs overlap)",
         false => "",
     };

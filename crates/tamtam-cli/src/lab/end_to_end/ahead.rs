@@ -4,6 +4,7 @@
 use super::MARK;
 use crate::lab::fastest::fastest;
 use crate::lab::standings::{Row, Standings};
+use crate::lab::statistics::Standing;
 use crate::lab::totals::{Ready, speed, times};
 use tamtam_lab::rows::{LINKS, Link};
 
@@ -20,13 +21,22 @@ impl Cell {
     /// How many times as long the next form takes.
     #[must_use]
     pub(in crate::lab) fn lead(&self) -> f64 {
-        self.next.microseconds / self.first.microseconds
+        self.next.microseconds() / self.first.microseconds()
     }
 
-    /// Whether the form that is first is ours.
+    /// Whether the form that is first is surely so.
+    fn is_clear(&self) -> bool {
+        self.first.summary.beside(self.next.summary) == Standing::Ahead
+    }
+
+    /// How ours stands, where it is the first of the two or the other one is.
     #[must_use]
-    pub(in crate::lab) fn is_ours(&self) -> bool {
-        self.first.contender.starts_with("packed")
+    pub(in crate::lab) fn standing(&self) -> Standing {
+        match self.first.contender.starts_with("packed") {
+            _ if !self.is_clear() => Standing::Level,
+            true => Standing::Ahead,
+            false => Standing::Behind,
+        }
     }
 }
 
@@ -93,7 +103,7 @@ pub(in crate::lab) fn sentences(lines: &[Line]) -> Vec<String> {
         .flat_map(|line| line.cells.iter().map(move |cell| (line, cell)))
         .collect();
     let mut winners: Vec<(&str, Vec<&(&Line, &Cell)>)> = Vec::new();
-    for won in &cells {
+    for won in cells.iter().filter(|(_, cell)| cell.is_clear()) {
         let name = form(&won.1.first.contender);
         match winners.iter_mut().find(|(known, _)| *known == name) {
             Some((_, places)) => places.push(won),
@@ -123,6 +133,19 @@ pub(in crate::lab) fn sentences(lines: &[Line]) -> Vec<String> {
             said.push_str(&format!(" It is first at {}.", places.join("; ")));
         }
         sentences.push(said);
+    }
+    let level: Vec<String> = cells
+        .iter()
+        .filter(|(_, cell)| !cell.is_clear())
+        .map(|(line, cell)| format!("{} at {}", cell.first.contender, at(line, cell)))
+        .collect();
+    if !level.is_empty() {
+        sentences.push(format!(
+            "Two forms are level in {} of {}: {}.",
+            level.len(),
+            cells.len(),
+            level.join("; ")
+        ));
     }
     sentences
 }
@@ -171,6 +194,25 @@ mod tests {
             "packed has its tiles first in 1 of 2; the next form takes 2.00× as long.\n\
              csv has its tiles first in 1 of 2; the next form takes 2.00× as long. It is first at 1 Gbit/s, CPU 1/20, warm \
              (1000/random, packed: 2.00×)."
+        );
+    }
+
+    /// It was said to be first by the medians alone.
+    #[test]
+    fn a_form_is_not_first_where_its_runs_overlap_those_of_the_next() {
+        let runs = |figures: [f64; 2]| figures.map(|figure| [("total_us_8mbit", figure)]);
+        let (packed, csv) = (runs([100.0, 130.0]), runs([120.0, 200.0]));
+        let (packed, csv) = ([&packed[0][..], &packed[1][..]], [&csv[0][..], &csv[1][..]]);
+        let samples = [
+            ("+packed", Ok(&packed[..]), None),
+            ("csv", Ok(&csv[..]), None),
+        ];
+        let session = standings("rows", "1000/random/end-to-end-warm-cpu1", &samples);
+        assert_eq!(
+            sentences(&lines(&[session])),
+            [
+                "Two forms are level in 1 of 1: packed at 8 Mbit/s, CPU 1, warm (1000/random, csv: 1.39×)."
+            ]
         );
     }
 

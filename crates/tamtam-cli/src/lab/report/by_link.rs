@@ -3,6 +3,7 @@
 use maud::{Markup, html};
 
 use super::drawn;
+use crate::lab::statistics::Standing;
 use crate::lab::totals;
 use tamtam_lab::rows::{LINKS, Link};
 
@@ -58,12 +59,12 @@ pub(super) fn table(heading: &Heading<'_>, lines: &[Line<'_>], sentences: Vec<St
     }
 }
 
-/// A time over a link, marked where it is ours that is the fastest, and what is to be said of it.
-pub(super) fn cell(link: Link, microseconds: f64, is_ours_first: bool, said: &str) -> Markup {
+/// A time over a link, marked where ours, which stands so beside the others, is the fastest; and what is to be said of it.
+pub(super) fn cell(link: Link, microseconds: f64, ours: Standing, said: &str) -> Markup {
     let time = drawn::figure(link.metric, "µs", microseconds);
     html! {
-        td.lost[!is_ours_first] {
-            data value=(microseconds) { @if is_ours_first { "› " } (time) }
+        td.lost[ours == Standing::Behind] {
+            data value=(microseconds) { @if ours == Standing::Ahead { "› " } (time) }
             br;
             small { (said) }
         }

@@ -40,7 +40,7 @@ fn figure(line: &Line, link: Link) -> Markup {
     };
     let (first, next) = (&cell.first, &cell.next.contender);
     let said = format!("{}, {} {next}", first.contender, totals::times(cell.lead()));
-    by_link::cell(link, first.microseconds, cell.is_ours(), &said)
+    by_link::cell(link, first.microseconds(), cell.standing(), &said)
 }
 
 #[cfg(test)]

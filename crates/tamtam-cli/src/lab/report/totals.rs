@@ -34,7 +34,7 @@ fn table(label: &str, lines: &[Line]) -> Markup {
 
 fn figure(cell: &Cell) -> Markup {
     let said = format!("{} {}", totals::times(cell.lead()), cell.other.contender);
-    by_link::cell(cell.link, cell.ours.microseconds, cell.is_won(), &said)
+    by_link::cell(cell.link, cell.ours.microseconds(), cell.standing(), &said)
 }
 
 #[cfg(test)]

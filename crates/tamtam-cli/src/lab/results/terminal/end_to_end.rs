@@ -42,18 +42,14 @@ pub(super) fn render(lines: &[Line], colour: bool) -> String {
                 std::mem::take(&mut processor),
                 totals::speed(cell.link),
                 cell.first.contender.clone(),
-                metric::column(cell.link.metric, cell.first.microseconds),
+                metric::column(cell.link.metric, cell.first.microseconds()),
                 totals::times(cell.lead()),
                 cell.next.contender.clone(),
             ];
             for (column, cell) in columns.iter_mut().zip(cells) {
                 column.cells.push(cell);
             }
-            kinds.push(if cell.is_ours() {
-                Kind::Ours
-            } else {
-                Kind::Failed
-            });
+            kinds.push(Kind::of(cell.standing()));
         }
     }
     text.push_str(&draw(&columns.each_ref(), &kinds, colour));

@@ -12,6 +12,7 @@ use crate::lab::number;
 use crate::lab::origin;
 use crate::lab::results::table::{Cell, Detail, Subject, Table, What};
 use crate::lab::standings::{Standings, State};
+use crate::lab::statistics::Standing;
 
 /// The most columns that what the lab prints is wide.
 const WIDEST: usize = 100;
@@ -43,6 +44,18 @@ pub(in crate::lab) enum Kind {
     Peer,
     Failed,
     Article,
+}
+
+impl Kind {
+    /// That of ours, where it stands so beside the best other way.
+    #[must_use]
+    pub(in crate::lab) fn of(standing: Standing) -> Self {
+        match standing {
+            Standing::Ahead => Kind::Ours,
+            Standing::Level => Kind::Peer,
+            Standing::Behind => Kind::Failed,
+        }
+    }
 }
 
 /// A column: its heading and, for each row, its text.
