@@ -165,7 +165,7 @@ impl Flow {
             Going::Closed { missed } => *missed,
             Going::On(subscription) => match subscription.events(now, CHUNK_BYTES, text) {
                 Ok(taken) => {
-                    self.is_handed_over = matches!(taken, Taken::Some);
+                    self.is_handed_over = matches!(taken, Taken::Some { .. });
                     return Some(taken);
                 }
                 Err(_) => {
@@ -176,7 +176,7 @@ impl Flow {
         };
         self.subscription = Going::Over;
         *text = format!("event: closed\ndata: {missed}\n\n");
-        Some(Taken::Some)
+        Some(Taken::Some { is_cut: false })
     }
 }
 
@@ -222,7 +222,7 @@ impl Events {
             let mut deadline = now + self.pause;
             let mut is_comment_due = true;
             match Flow::of(&self.state).take(now, &mut text)? {
-                Taken::Some => return Some(self.counted(text)),
+                Taken::Some { .. } => return Some(self.counted(text)),
                 Taken::Nothing => {}
                 Taken::NotBefore(time) => {
                     is_comment_due = time > deadline;

@@ -6,7 +6,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use tokio::sync::Notify;
 use uuid::Uuid;
 
-use super::log::{Behind, Cursor, Due, Encoded, Log, Most};
+use super::log::{Behind, Cursor, Due, Encoded, Log, Most, Room};
 use super::wish::{Lag, Policy, Wish};
 
 /// What is pushed under one name.
@@ -184,7 +184,7 @@ impl Channel {
         }
     }
 
-    /// What is due for a subscriber; if that is nothing, it is told of the next value.
+    /// What is due for a subscriber, as far as there is room for it; if that is nothing, it is told of the next value. Says whether more is due.
     ///
     /// # Errors
     /// As [`Log::take`].
@@ -192,19 +192,24 @@ impl Channel {
         &self,
         cursor: &mut Cursor,
         wish: &Wish,
-        bytes: usize,
+        room: Room,
         waiter: &Arc<Waiter>,
         due: &mut Vec<Due>,
-    ) -> Result<(), Behind> {
+    ) -> Result<bool, Behind> {
         let mut state = self.state();
         let before = due.len();
         state
             .log
-            .take(cursor, wish.policy, wish.closes(), wish.lag(), bytes, due)?;
+            .take(cursor, wish.policy, wish.closes(), wish.lag(), room, due)?;
         if due.len() == before && !waiter.is_waiting.swap(true, Ordering::Relaxed) {
             state.waiters.push(Arc::clone(waiter));
         }
-        Ok(())
+        Ok(state.log.has_more(*cursor, wish.policy))
+    }
+
+    /// How many values are due for a subscriber.
+    pub(crate) fn count_due(&self, cursor: Cursor, wish: &Wish) -> usize {
+        self.state().log.count_due(cursor, wish.policy)
     }
 
     /// Whether a subscriber that is to be closed then is farther behind than it may be.
@@ -226,6 +231,11 @@ impl Channel {
 mod tests {
     use super::*;
 
+    const ROOM: Room = Room {
+        bytes: 1_000,
+        values: usize::MAX,
+    };
+
     #[test]
     fn a_subscriber_that_is_not_greeted_gets_what_has_come_since_that_was_decided() {
         let most = Most {
@@ -239,7 +249,7 @@ mod tests {
         channel.publish(None, Some(Encoded::default()));
         let waiter = Waiter::new(Arc::default());
         let (mut cursor, mut due) = (channel.begin(&wish, Some(newest)), Vec::new());
-        let taken = channel.take_or_wait(&mut cursor, &wish, 1_000, &waiter, &mut due);
+        let taken = channel.take_or_wait(&mut cursor, &wish, ROOM, &waiter, &mut due);
         assert!(taken.is_ok());
         assert_eq!(due.len(), 1);
     }
@@ -262,7 +272,7 @@ mod tests {
         };
         let take = |(waiter, cursor): &mut (Arc<Waiter>, Cursor)| {
             let mut due = Vec::new();
-            let taken = channel.take_or_wait(cursor, &wish, 1_000, waiter, &mut due);
+            let taken = channel.take_or_wait(cursor, &wish, ROOM, waiter, &mut due);
             assert!(taken.is_ok());
             due.len()
         };

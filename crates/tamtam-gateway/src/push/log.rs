@@ -81,6 +81,15 @@ pub(crate) struct Due {
     pub(crate) encoded: Encoded,
 }
 
+/// How much of what is due has room.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Room {
+    /// About so many bytes; always one value.
+    pub(crate) bytes: usize,
+    /// Values, at most.
+    pub(crate) values: usize,
+}
+
 /// A subscriber is farther behind than it may be.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Behind;
@@ -196,14 +205,31 @@ impl Log {
     }
 
     /// Whether there is a value for a subscriber.
-    #[cfg(test)]
-    fn has_more(&self, cursor: Cursor) -> bool {
-        self.kept
-            .back()
-            .is_some_and(|newest| newest.number > cursor.passed)
+    pub(crate) fn has_more(&self, cursor: Cursor, policy: Policy) -> bool {
+        let newest = match policy {
+            Policy::LatestOfEachKey => {
+                let keys = self.keys.as_ref();
+                keys.and_then(|keys| keys.by_number.keys().next_back().copied())
+            }
+            _ => self.kept.back().map(|newest| newest.number),
+        };
+        newest.is_some_and(|newest| newest > cursor.passed)
     }
 
-    /// What is due for a subscriber, about so many bytes of it; at least one value, if there is one.
+    /// How many values there are for a subscriber.
+    pub(crate) fn count_due(&self, cursor: Cursor, policy: Policy) -> usize {
+        match policy {
+            Policy::All | Policy::Batches => self.kept.len() - self.place_behind(cursor.passed),
+            Policy::Latest => usize::from(self.has_more(cursor, policy)),
+            Policy::LatestOfEachKey => {
+                let keys = self.keys.iter();
+                keys.flat_map(|keys| keys.by_number.range(cursor.passed + 1..))
+                    .count()
+            }
+        }
+    }
+
+    /// What is due for a subscriber, as far as there is room for it; at least one value, if there is one.
     ///
     /// # Errors
     /// If it is farther behind than it may be, and is to be told so.
@@ -213,10 +239,10 @@ impl Log {
         policy: Policy,
         closes: Option<Lag>,
         lag: Lag,
-        bytes: usize,
+        room: Room,
         due: &mut Vec<Due>,
     ) -> Result<(), Behind> {
-        let mut left = bytes;
+        let mut left = room;
         let mut add = |number: u64, encoded: &Encoded, cursor: &mut Cursor| {
             due.push(Due {
                 number,
@@ -227,9 +253,11 @@ impl Log {
                 told: number,
                 passed: number,
             };
-            let is_room = encoded.len() < left;
-            left = left.saturating_sub(encoded.len());
-            is_room
+            left = Room {
+                bytes: left.bytes.saturating_sub(encoded.len()),
+                values: left.values.saturating_sub(1),
+            };
+            left.bytes > 0 && left.values > 0
         };
         match policy {
             Policy::All | Policy::Batches => {
@@ -340,9 +368,17 @@ mod tests {
         }
     }
 
+    /// Room for so many bytes.
+    fn room(bytes: usize) -> Room {
+        Room {
+            bytes,
+            values: usize::MAX,
+        }
+    }
+
     fn taken(log: &Log, cursor: &mut Cursor, policy: Policy, lag: Lag) -> Vec<(u64, u64)> {
         let mut due = Vec::new();
-        log.take(cursor, policy, None, lag, usize::MAX, &mut due)
+        log.take(cursor, policy, None, lag, room(usize::MAX), &mut due)
             .unwrap();
         due.iter().map(|due| (due.number, due.missed)).collect()
     }
@@ -389,7 +425,7 @@ mod tests {
             Policy::All,
             Some(few),
             few,
-            100,
+            room(100),
             &mut Vec::new(),
         );
         assert_eq!((closes, log.untold(cursor)), (Err(Behind), 10));
@@ -451,13 +487,24 @@ mod tests {
         for policy in [Policy::All, Policy::LatestOfEachKey] {
             let mut cursor = cursor;
             due.clear();
-            log.take(&mut cursor, policy, None, WIDE, 6, &mut due)
+            log.take(&mut cursor, policy, None, WIDE, room(6), &mut due)
                 .unwrap();
             assert_eq!(due.len(), 2);
-            assert!(log.has_more(cursor));
+            assert!(log.has_more(cursor, policy));
+            assert_eq!(log.count_due(cursor, policy), 1);
+            let one = Room {
+                bytes: usize::MAX,
+                values: 1,
+            };
+            log.take(&mut cursor, policy, None, WIDE, one, &mut due)
+                .unwrap();
+            assert_eq!(due.len(), 3);
+            assert!(!log.has_more(cursor, policy));
+            assert_eq!(log.count_due(cursor, policy), 0);
         }
-        log.take(&mut cursor, Policy::All, None, WIDE, 0, &mut due)
+        due.clear();
+        log.take(&mut cursor, Policy::All, None, WIDE, room(0), &mut due)
             .unwrap();
-        assert_eq!((due.len(), cursor.told), (3, 1));
+        assert_eq!((due.len(), cursor.told), (1, 1));
     }
 }

@@ -7,7 +7,7 @@ use tokio::sync::Notify;
 
 use super::channel::{Channel, Waiter};
 use super::frame::{event, message, packed_message};
-use super::log::{Behind, Cursor, Due};
+use super::log::{Behind, Cursor, Due, Room};
 use super::wish::{Policy, PushForm, Wish};
 use crate::admission::Ticket;
 use crate::metrics::PushFigures;
@@ -26,8 +26,10 @@ pub(crate) struct Subscription {
     /// So many values were missed that no message has told of yet.
     carried: u64,
     waiter: Arc<Waiter>,
-    /// Before this nothing is sent.
+    /// Before this no look for values begins.
     not_before: Option<Instant>,
+    /// So many values are left of a look that had no room for all that was due when it began: they go before the next one.
+    left: usize,
     figures: PushFigures,
     /// It counts among the subscriptions of its client.
     _place: Ticket,
@@ -37,7 +39,10 @@ pub(crate) struct Subscription {
 #[derive(Debug)]
 pub(crate) enum Taken {
     /// Messages were written.
-    Some,
+    Some {
+        /// There was no room for all that is to go now.
+        is_cut: bool,
+    },
     /// Nothing: the connection is told when there is something.
     Nothing,
     /// Nothing before this time.
@@ -74,6 +79,7 @@ impl Subscription {
             carried: 0,
             waiter: Waiter::new(Arc::clone(connection)),
             not_before: None,
+            left: 0,
             figures,
             _place: place,
         }
@@ -106,7 +112,7 @@ impl Subscription {
         self.figures.missed.inc_by(self.rest().0);
     }
 
-    /// Messages with what is due, about so many bytes, for a WebSocket.
+    /// Messages with what is due, about so many bytes, for a WebSocket. What has no room comes the next time, whatever the interval.
     ///
     /// # Errors
     /// If it is farther behind than it may be, and is to be closed then.
@@ -117,7 +123,7 @@ impl Subscription {
         mut write: impl FnMut(Message),
     ) -> Result<Taken, Behind> {
         loop {
-            let due = match self.due(now, bytes)? {
+            let (due, is_cut) = match self.due(now, bytes)? {
                 Ok(due) => due,
                 Err(nothing) => return Ok(nothing),
             };
@@ -127,10 +133,12 @@ impl Subscription {
             };
             self.figures.sent.inc_by(sent);
             if sent > 0 {
-                return Ok(Taken::Some);
+                return Ok(Taken::Some { is_cut });
             }
             // What was taken was passed over, and the connection is not told of what comes next, since it does not wait for that yet.
-            self.not_before = None;
+            if self.left == 0 {
+                self.not_before = None;
+            }
         }
     }
 
@@ -168,7 +176,7 @@ impl Subscription {
         sent
     }
 
-    /// Events with what is due, about so many bytes.
+    /// Events with what is due, about so many bytes. What has no room comes the next time, whatever the interval.
     ///
     /// # Errors
     /// As [`messages`](Subscription::messages).
@@ -178,7 +186,7 @@ impl Subscription {
         bytes: usize,
         text: &mut String,
     ) -> Result<Taken, Behind> {
-        let due = match self.due(now, bytes)? {
+        let (due, is_cut) = match self.due(now, bytes)? {
             Ok(due) => due,
             Err(nothing) => return Ok(nothing),
         };
@@ -191,26 +199,57 @@ impl Subscription {
                 event(self.channel.run(), policy, due, text);
             }
         }
-        Ok(Taken::Some)
+        Ok(Taken::Some { is_cut })
     }
 
-    /// What is due, or that there is nothing.
-    fn due(&mut self, now: Instant, bytes: usize) -> Result<Result<Vec<Due>, Taken>, Behind> {
+    /// What is due, and whether there was no room for all of that; or that there is nothing.
+    ///
+    /// With an interval, a look gives as many values as are due when it begins, in as many parts as these have room in: the next look
+    /// begins an interval after that, however long the parts take. So one that reads gets all that came in an interval, and one whose
+    /// topic gives more than its connection takes is not sent values without a pause.
+    fn due(
+        &mut self,
+        now: Instant,
+        bytes: usize,
+    ) -> Result<Result<(Vec<Due>, bool), Taken>, Behind> {
+        let is_new = self.left == 0;
         if let Some(not_before) = self.not_before
+            && is_new
             && now < not_before
         {
             return Ok(Err(Taken::NotBefore(not_before)));
         }
+        let room = Room {
+            bytes,
+            values: if is_new { usize::MAX } else { self.left },
+        };
         let mut due = Vec::new();
-        self.channel
-            .take_or_wait(&mut self.cursor, &self.wish, bytes, &self.waiter, &mut due)?;
+        let (cursor, wish) = (&mut self.cursor, &self.wish);
+        let has_more = self
+            .channel
+            .take_or_wait(cursor, wish, room, &self.waiter, &mut due)?;
+        let pause = wish.pause();
         if due.is_empty() {
+            self.left = 0;
             return Ok(Err(Taken::Nothing));
         }
-        self.not_before = self.wish.pause().map(|pause| now + pause);
+        if let Some(pause) = pause {
+            if is_new {
+                self.not_before = Some(now + pause);
+            }
+            self.left = match (has_more, is_new) {
+                (false, _) => 0,
+                (true, true) => self.channel.count_due(self.cursor, &self.wish),
+                (true, false) => self.left - due.len(),
+            };
+        }
         let missed = due.iter().map(|due| due.missed).sum();
         self.figures.missed.inc_by(missed);
-        Ok(Ok(due))
+        let is_cut = match pause {
+            Some(_) => self.left > 0,
+            None => has_more,
+        };
+        Ok(Ok((due, is_cut)))
     }
 }
 
@@ -218,5 +257,124 @@ impl Drop for Subscription {
     fn drop(&mut self) {
         self.channel.leave(&self.waiter);
         self.figures.subscribers.dec();
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use bytes::Bytes;
+    use serde_json::Value as Json;
+
+    use super::super::log::{Encoded, Most};
+    use super::super::wish::WhenBehind;
+    use super::*;
+
+    const ROOM: usize = 16 << 10;
+    const INTERVAL: Duration = Duration::from_millis(100);
+    /// More than three parts have room for.
+    const KEYS: usize = 300;
+
+    fn channel(has_keys: bool) -> Arc<Channel> {
+        let most = Most {
+            messages: 1_000,
+            bytes: 1 << 20,
+            keys: KEYS,
+        };
+        Arc::new(Channel::new(has_keys, most))
+    }
+
+    fn subscribed(channel: &Arc<Channel>, wish: Wish) -> Subscription {
+        let figures = PushFigures {
+            subscribers: Default::default(),
+            sent: Default::default(),
+            missed: Default::default(),
+            closed: Default::default(),
+        };
+        let (behind, connection) = (Some(channel.newest()), Arc::default());
+        let wish = wish.interval(INTERVAL);
+        Subscription::new(
+            1,
+            channel,
+            behind,
+            wish,
+            &connection,
+            figures,
+            Ticket::Refused,
+        )
+    }
+
+    /// Publishes a value of each key: its number, in 200 bytes.
+    fn publish(channel: &Channel) {
+        for key in 0..KEYS {
+            let encoded = Encoded {
+                json: Bytes::from(format!("\"{key:198}\"")),
+                packed: None,
+            };
+            channel.publish(Some(key.to_string().into()), Some(encoded));
+        }
+    }
+
+    /// The keys of what goes in one look; this happens between its parts.
+    fn look(
+        subscription: &mut Subscription,
+        now: Instant,
+        between: impl Fn(),
+    ) -> Result<Vec<usize>, Behind> {
+        let mut keys = Vec::new();
+        let mut write = |message: Message| {
+            let Message::Text(text) = message else {
+                panic!("it is text");
+            };
+            let message: Json = serde_json::from_str(&text).unwrap();
+            let params = &message["params"];
+            let one = std::slice::from_ref(&params["value"]);
+            let values = params["values"].as_array().map_or(one, Vec::as_slice);
+            let texts = values.iter().map(|value| value.as_str().unwrap());
+            keys.extend(texts.map(|text| text.trim().parse::<usize>().unwrap()));
+        };
+        while let Taken::Some { .. } = subscription.messages(now, ROOM, &mut write)? {
+            between();
+        }
+        Ok(keys)
+    }
+
+    #[test]
+    fn a_look_gives_all_that_came_in_its_interval_and_one_that_takes_it_is_never_behind() {
+        for policy in [Policy::All, Policy::Batches, Policy::LatestOfEachKey] {
+            let channel = channel(true);
+            let wish = Wish::new()
+                .policy(policy)
+                .when_behind(WhenBehind::Close)
+                .most_messages(KEYS);
+            let mut subscription = subscribed(&channel, wish);
+            let mut now = Instant::now();
+            publish(&channel);
+            for interval in 0..20 {
+                let keys = look(&mut subscription, now, || {}).expect("it takes all");
+                assert!(keys.into_iter().eq(0..KEYS), "{policy:?} {interval}");
+                // What comes now is for the next one.
+                publish(&channel);
+                let early = now + INTERVAL / 2;
+                let keys = look(&mut subscription, early, || {}).expect("it takes all");
+                assert_eq!(keys, [0; 0], "{policy:?} {interval}");
+                now += INTERVAL;
+            }
+        }
+    }
+
+    #[test]
+    fn a_look_ends_though_values_come_faster_than_it_gives_them() {
+        for policy in [Policy::All, Policy::Batches, Policy::LatestOfEachKey] {
+            let channel = channel(true);
+            let mut subscription = subscribed(&channel, Wish::new().policy(policy));
+            let mut now = Instant::now();
+            publish(&channel);
+            for _ in 0..3 {
+                let due = channel.count_due(subscription.cursor, &subscription.wish);
+                let keys = look(&mut subscription, now, || publish(&channel)).unwrap();
+                assert_eq!(keys.len(), due, "{policy:?}");
+                now += INTERVAL;
+            }
+        }
     }
 }

@@ -25,7 +25,7 @@ pub enum Policy {
     Latest,
     /// The newest value of each key that has changed; for topics with keys.
     LatestOfEachKey,
-    /// Each value, those of an interval in one message.
+    /// Each value, those of an interval together: in one message, or in several where they have more than about 16 KiB.
     Batches,
 }
 
@@ -116,7 +116,7 @@ impl Wish {
     pub const USUAL_MOST_MESSAGES: usize = 1_000;
     /// How many bytes of values a subscriber may be behind, unless it says otherwise.
     pub const USUAL_MOST_BYTES: usize = 256 << 10;
-    /// From one batch of [`Policy::Batches`] to the next, unless another one is asked for.
+    /// From one look for the values of [`Policy::Batches`] to the next, unless another one is asked for.
     pub const USUAL_INTERVAL: Duration = Duration::from_millis(100);
 
     /// All values from now on, in JSON; one that is farther behind than usual loses the oldest.
@@ -148,6 +148,9 @@ impl Wish {
 
     /// So long from one look for values to the next, at least: what came meanwhile is sent together, or passed over, as the
     /// policy has it. In milliseconds.
+    ///
+    /// What an interval gathers is what the subscriber is behind: where that is more than usual, it wants larger bounds
+    /// ([`most_messages`](Wish::most_messages), [`most_bytes`](Wish::most_bytes)), and a topic that keeps as much.
     #[must_use]
     pub fn interval(mut self, interval: Duration) -> Wish {
         self.interval_ms = Some(u64::try_from(interval.as_millis()).unwrap_or(u64::MAX));

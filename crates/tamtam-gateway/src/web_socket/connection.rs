@@ -238,7 +238,7 @@ impl Connection {
                     .chain(subscriptions.range(..self.turn).map(|(&id, _)| id))
                     .collect()
             };
-            for id in ids {
+            for (place, id) in ids.into_iter().enumerate() {
                 let room = CHUNK_BYTES.saturating_sub(self.socket.held());
                 if room == 0 {
                     self.turn = id;
@@ -259,7 +259,12 @@ impl Connection {
                 });
                 handed?;
                 match taken {
-                    Ok(Taken::Some | Taken::Nothing) => {}
+                    Ok(Taken::Some { is_cut: true }) => {
+                        // It goes on with the next write, unless it was the first in this one.
+                        self.turn = if place > 0 { id } else { id + 1 };
+                        break;
+                    }
+                    Ok(Taken::Some { is_cut: false } | Taken::Nothing) => {}
                     Ok(Taken::NotBefore(time)) => {
                         not_before = Some(not_before.map_or(time, |earlier| earlier.min(time)));
                     }

@@ -4,6 +4,7 @@ mod behind;
 mod client;
 mod duties;
 mod events;
+mod pace;
 #[cfg(target_os = "linux")]
 mod soak;
 mod values;
