@@ -46,11 +46,22 @@ pub(crate) fn packed_message(subscription: u64, due: &Due, rows: &[u8], carried:
     frame
 }
 
-/// An event of a server with one value, or with those of a batch; before it one that says how many were missed.
-pub(crate) fn event(run: &str, policy: Policy, due: &[Due], text: &mut String) {
+/// Events of a server: one for each value, or for those of a batch between which none was missed; before each, if values were missed there, one that
+/// says how many.
+pub(crate) fn events(run: &str, policy: Policy, due: &[Due], text: &mut String) {
+    let is_batch = policy == Policy::Batches;
+    for due in due.chunk_by(|_, next| is_batch && next.missed == 0) {
+        event(run, policy, due, text);
+    }
+}
+
+fn event(run: &str, policy: Policy, due: &[Due], text: &mut String) {
     let (number, missed) = numbers(due);
+    // Writing to memory does not fail.
     if missed > 0 {
-        let _ = write!(text, "event: missed\ndata: {missed}\n\n");
+        // It has the number of the last one that was missed: a page that comes back with that is not told of them again.
+        let last = due.first().map_or(0, |first| first.number - 1);
+        let _ = write!(text, "id: {run}.{last}\nevent: missed\ndata: {missed}\n\n");
     }
     let _ = write!(text, "id: {run}.{number}\ndata: ");
     let begin = text.len();
@@ -98,16 +109,19 @@ mod tests {
     use super::super::log::Encoded;
     use super::*;
 
-    #[test]
-    fn an_event_whose_value_has_lines_has_a_name_before_each() {
-        let due = |json: &'static str| Due {
-            number: 7,
-            missed: 0,
+    fn due(number: u64, missed: u64, json: &'static str) -> Due {
+        Due {
+            number,
+            missed,
             encoded: Encoded {
                 json: Bytes::from_static(json.as_bytes()),
                 packed: None,
             },
-        };
+        }
+    }
+
+    #[test]
+    fn an_event_whose_value_has_lines_has_a_name_before_each() {
         for (values, policy, expected) in [
             (vec!["[1,2]"], Policy::All, "id: run.7\ndata: [1,2]\n\n"),
             (
@@ -121,9 +135,27 @@ mod tests {
                 "id: run.7\ndata: [[1,\ndata: 2],3]\n\n",
             ),
         ] {
-            let due: Vec<Due> = values.into_iter().map(due).collect();
+            let due: Vec<Due> = values.into_iter().map(|json| due(7, 0, json)).collect();
             let mut text = String::new();
-            event("run", policy, &due, &mut text);
+            events("run", policy, &due, &mut text);
+            assert_eq!(text, expected);
+        }
+    }
+
+    #[test]
+    fn what_was_missed_stands_before_the_value_behind_it_and_has_a_number_to_come_back_with() {
+        let due = [due(4, 2, "4"), due(5, 0, "5"), due(9, 3, "9")];
+        let missed =
+            |last: u64, count: u64| format!("id: run.{last}\nevent: missed\ndata: {count}\n\n");
+        let value = |number: u64, data: &str| format!("id: run.{number}\ndata: {data}\n\n");
+        for (policy, values) in [
+            (Policy::All, value(4, "4") + &value(5, "5")),
+            (Policy::Batches, value(5, "[4,5]")),
+        ] {
+            let last = if policy == Policy::All { "9" } else { "[9]" };
+            let expected = missed(3, 2) + &values + &missed(8, 3) + &value(9, last);
+            let mut text = String::new();
+            events("run", policy, &due, &mut text);
             assert_eq!(text, expected);
         }
     }

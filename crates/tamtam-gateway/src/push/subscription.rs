@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 use tokio::sync::Notify;
 
 use super::channel::{Channel, Waiter};
-use super::frame::{event, message, packed_message};
+use super::frame::{events, message, packed_message};
 use super::log::{Behind, Cursor, Due, Room};
 use super::wish::{Policy, PushForm, Wish};
 use crate::admission::Ticket;
@@ -191,14 +191,7 @@ impl Subscription {
             Err(nothing) => return Ok(nothing),
         };
         self.figures.sent.inc_by(due.len() as u64);
-        let policy = self.wish.policy;
-        if policy == Policy::Batches {
-            event(self.channel.run(), policy, &due, text);
-        } else {
-            for due in due.chunks(1) {
-                event(self.channel.run(), policy, due, text);
-            }
-        }
+        events(self.channel.run(), self.wish.policy, &due, text);
         Ok(Taken::Some { is_cut })
     }
 

@@ -159,6 +159,44 @@ fn a_page_gets_events_and_goes_on_where_it_was() {
 }
 
 #[test]
+fn what_was_missed_is_told_once_also_to_a_page_whose_connection_breaks_behind_that() {
+    run(|| async {
+        let (market, gateway) = Market::keeping(3);
+        let server = Running::of(gateway).await;
+        let mut other = Socket::open(&server).await;
+        other.subscribe("Market.prices", json!({})).await;
+        let mut events = Events::open(&server, "/events/Market.prices", &[]).await;
+        market.publish(1..=1);
+        // As `EventSource` keeps it: an event without an `id` leaves it as it was.
+        let mut last_id = events.next().await.unwrap().id;
+        drop(events);
+        for cents in 1..=8 {
+            if cents > 1 {
+                market.publish(cents..=cents);
+            }
+            other.value().await;
+        }
+        let (mut received, mut missed) = (1, 0);
+        while received + missed < 8 {
+            let back = [("last-event-id", &*last_id)];
+            let mut events = Events::open(&server, "/events/Market.prices", &back).await;
+            // One event alone comes before the connection breaks.
+            let event = events.next().await.unwrap();
+            if event.kind == "missed" {
+                missed += event.data.parse::<u64>().unwrap();
+            } else {
+                received += 1;
+            }
+            if !event.id.is_empty() {
+                last_id = event.id;
+            }
+        }
+        assert_eq!((received, missed), (4, 4));
+        assert!(last_id.ends_with(".8"), "{last_id}");
+    });
+}
+
+#[test]
 fn events_hold_no_more_than_their_bound_for_one_that_does_not_read() {
     run(|| async {
         let (market, gateway) = Market::new();
