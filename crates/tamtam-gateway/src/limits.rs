@@ -69,7 +69,7 @@ pub struct Limits {
     /// not whole, or waits for an actor. A pushed value has at most half of them, and an answer over a WebSocket or a message of a link a
     /// quarter. 1 MiB.
     pub push_bytes: usize,
-    /// How long a client with subscriptions may read nothing, before its connection is closed. 10 minutes.
+    /// How long a client with subscriptions, or one that calls over a WebSocket, may read nothing, before its connection is closed. 10 minutes.
     pub stalled: Duration,
     /// How long a stop waits for what was accepted. 30 s.
     pub stop: Duration,

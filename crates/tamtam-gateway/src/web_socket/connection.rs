@@ -194,7 +194,8 @@ impl Connection {
         }
     }
 
-    /// Ends the connection if its client may be gone: nothing was heard of it since it was asked, not even that it has got the ping.
+    /// Ends the connection if its client may be gone: nothing was heard of it since it was asked, not even that it has got the ping. One that takes
+    /// long to read its answer was not asked meanwhile; how long it may read nothing is seen to below.
     fn check_heard(
         &self,
         may_read: bool,
@@ -202,8 +203,11 @@ impl Connection {
         was_heard: &mut bool,
     ) -> Result<(), End> {
         let Some(link) = &self.link else {
-            let is_idle = self.client.subscriptions().is_empty() && self.calls.is_empty();
-            if is_idle && !std::mem::take(was_heard) {
+            let is_idle = self.client.subscriptions().is_empty()
+                && self.calls.is_empty()
+                && self.answers.is_empty()
+                && !self.socket.is_flushing();
+            if is_idle && !std::mem::take(was_heard) && was_asked {
                 return Err(End::because(close_code::NORMAL, "nothing is asked for"));
             }
             return Ok(());

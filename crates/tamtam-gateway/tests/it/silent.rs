@@ -5,14 +5,18 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use bytes::Bytes;
+use futures_util::SinkExt;
 use http_body_util::{BodyExt, Full};
 use hyper::client::conn::http2;
 use hyper_util::rt::{TokioExecutor, TokioIo};
 use tamtam_channel::Property;
 use tamtam_gateway::{Fault, Gateway, Limits, Method, Server, Service};
 use tokio::io::{AsyncRead, AsyncReadExt, AsyncWrite, AsyncWriteExt};
-use tokio::net::TcpStream;
+use tokio::net::{TcpSocket, TcpStream};
+use tokio_tungstenite::client_async;
+use tokio_tungstenite::tungstenite::Message;
 
+use crate::push::{Socket, figure};
 use crate::world::{Running, kit, look_again, run};
 
 const PREFACE: &[u8] = b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n";
@@ -229,6 +233,39 @@ fn a_client_of_http2_that_reads_slowly_is_not_let_go_of() {
             tokio::time::sleep(patience / 16).await;
         }
         assert_eq!(read, BYTES + 2);
+    });
+}
+
+#[test]
+fn a_client_of_a_web_socket_that_takes_long_to_read_its_answer_is_not_let_go_of() {
+    run(|| async {
+        // More than the systems on both sides take.
+        const BYTES: usize = 12 << 20;
+        let patience = Duration::from_millis(500);
+        let large = Method::new("large", |(): ()| async {
+            Ok::<_, Fault>("x".repeat(BYTES))
+        });
+        let limits = Limits {
+            push_bytes: 8 * BYTES,
+            ..patient(patience)
+        };
+        let service = Service::new("Kit").with(large);
+        let server = Running::of(Gateway::new().service(service).limits(limits)).await;
+        let client = TcpSocket::new_v4().unwrap();
+        client.set_recv_buffer_size(64 << 10).unwrap();
+        let stream = client.connect(server.address).await.unwrap();
+        let url = format!("ws://{}/socket", server.address);
+        let (stream, _) = client_async(url, stream).await.unwrap();
+        let mut socket = Socket::of(stream);
+        let call = r#"{"jsonrpc":"2.0","id":1,"method":"Kit.large"}"#;
+        socket.stream.send(Message::text(call)).await.unwrap();
+        // The answer is on its way for as long as a client that says nothing is borne, and as one that is told goodbye has to hear that.
+        while figure(&server, "tamtam_gateway_push_held_bytes").await == 0 {
+            look_again().await;
+        }
+        tokio::time::sleep(patience * 8).await;
+        let answer = socket.json().await;
+        assert_eq!(answer["result"].as_str().map(str::len), Some(BYTES));
     });
 }
 

@@ -114,11 +114,15 @@ impl Socket {
         }
         let stream = TcpStream::connect(address).await.unwrap();
         let (stream, _) = client_async(request, stream).await?;
-        Ok(Socket {
+        Ok(Socket::of(stream))
+    }
+
+    pub(super) fn of(stream: WebSocketStream<TcpStream>) -> Socket {
+        Socket {
             stream,
             early: Vec::new(),
             ids: 0,
-        })
+        }
     }
 
     pub(super) async fn frame(&mut self) -> Message {
