@@ -8,7 +8,7 @@ use bytes::Bytes;
 use tokio::sync::Notify;
 
 use crate::admission::Ticket;
-use crate::gateway::Shared;
+use crate::gateway::{Shared, admitted};
 use crate::protocol::json_rpc::{self, Calls, write_fault};
 use crate::push::{PushForm, Subscription, Wish};
 use crate::subscribing::subscribe;
@@ -143,6 +143,8 @@ impl Calls for Frame<'_> {
 
 impl Frame<'_> {
     fn subscribe(&self, mut arguments: Arguments) -> Result<Answer, Fault> {
+        // It asks the check of the topic, and holds a place of its own.
+        admitted(&self.ticket)?;
         let Some(Value::Text(name)) = arguments.take("name") else {
             return Err(Fault::arguments(
                 "the argument name is the topic or property: SERVICE.NAME",
@@ -170,6 +172,7 @@ impl Frame<'_> {
         Ok(Answer::Value(Value::Map(said)))
     }
 
+    /// Also where there is too much to do: it frees a place.
     fn unsubscribe(&self, arguments: Arguments) -> Result<Answer, Fault> {
         let (id,): (u64,) = match arguments.clone().read::<Unsubscribe>() {
             Ok(named) => (named.subscription,),
@@ -194,7 +197,8 @@ impl Frame<'_> {
         Ok(Answer::Value(Value::Map(said)))
     }
 
-    /// For pages, which cannot send a header with the handshake.
+    /// For pages, which cannot send a header with the handshake. Also where there is too much to do: it costs no more than a refusal, and a page
+    /// that calls again later has its token.
     fn authenticate(&self, arguments: Arguments) -> Result<Answer, Fault> {
         let Authenticate { bearer } = arguments.read()?;
         // It is kept as long as the connection.

@@ -1,6 +1,7 @@
 //! What a server owes with sockets, too: who may subscribe, how much, and an end.
 
 use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
 
 use futures_util::{SinkExt, StreamExt};
 use serde_json::json;
@@ -149,6 +150,51 @@ fn each_topic_has_its_own_check() {
         let header = [("authorization", "Bearer let me in")];
         let mut socket = Socket::try_open(&server, &header).await.unwrap();
         socket.subscribe("Market.closed", json!({})).await;
+    });
+}
+
+#[test]
+fn a_subscription_is_refused_where_there_is_too_much_to_do_and_one_that_ends_is_not() {
+    run(|| async {
+        let (begun, go_on) = (Arc::new(Notify::new()), Arc::new(Notify::new()));
+        let (told, awaited) = (Arc::clone(&begun), Arc::clone(&go_on));
+        let asked = Arc::new(AtomicUsize::new(0));
+        let counted = Arc::clone(&asked);
+        let topic: Topic<Price> = Topic::new();
+        let prices = Publication::topic("prices", topic).authorize(move |_| {
+            counted.fetch_add(1, Ordering::SeqCst);
+            Ok(())
+        });
+        let service =
+            Service::new("Kit2")
+                .with_publication(prices)
+                .method("wait", move |(): ()| {
+                    let (told, awaited) = (Arc::clone(&told), Arc::clone(&awaited));
+                    async move {
+                        told.notify_one();
+                        awaited.notified().await;
+                        Ok::<_, Fault>(())
+                    }
+                });
+        let limits = Limits {
+            requests_of_client: 1,
+            ..Limits::default()
+        };
+        let server = Running::of(Gateway::new().service(service).limits(limits)).await;
+        let (mut waits, mut socket) = (Socket::open(&server).await, Socket::open(&server).await);
+        let first = socket.subscribe("Kit2.prices", json!({})).await;
+        let hangs = tokio::spawn(async move { waits.call("Kit2.wait", json!([])).await });
+        begun.notified().await;
+        for _ in 0..3 {
+            let refused = socket.call("subscribe", json!(["Kit2.prices"])).await;
+            assert_eq!(refused.unwrap_err()["code"], -32005);
+        }
+        assert_eq!(asked.load(Ordering::SeqCst), 1);
+        let ended = socket.call("unsubscribe", json!([first["subscription"]]));
+        ended.await.unwrap();
+        go_on.notify_one();
+        hangs.await.unwrap().unwrap();
+        socket.subscribe("Kit2.prices", json!({})).await;
     });
 }
 
