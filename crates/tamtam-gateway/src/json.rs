@@ -43,13 +43,22 @@ pub(crate) fn read_within<'de, T>(
         depth: 0,
     };
     let value = make(within, &mut source).and_then(|value| source.end().map(|()| value));
-    value.map_err(|error| match budget.exceeded() {
-        Some(reason) => Fault::of(FaultKind::TooLarge, reason),
-        None => Fault::of(
-            FaultKind::Malformed,
-            format!("the request is no JSON: {error}"),
-        ),
-    })
+    value.map_err(
+        |error| match budget.exceeded().or_else(|| too_deep(&error)) {
+            Some(reason) => Fault::of(FaultKind::TooLarge, reason),
+            None => Fault::of(
+                FaultKind::Malformed,
+                format!("the request is no JSON: {error}"),
+            ),
+        },
+    )
+}
+
+/// Why a text is refused that lies deeper than the reader of JSON goes, though the limits would let it.
+fn too_deep(error: &serde_json::Error) -> Option<&'static str> {
+    // It has no kind of its own.
+    let is_too_deep = error.is_syntax() && error.to_string().starts_with("recursion limit");
+    is_too_deep.then_some("values lie too deep in each other")
 }
 
 /// Writes an answer behind what is in `out`. A table is an array of objects.

@@ -169,8 +169,8 @@ fn what_exceeds_a_limit_is_refused_as_json_rpc_has_it() {
         let deep = format!("{}{}", "[".repeat(12), "]".repeat(12));
         let wide = format!("[{}0]", "0,".repeat(200));
         let batch = format!("[{}1]", "1,".repeat(3));
-        for (request, word) in [(deep, "deep"), (wide, "many"), (batch, "batch")] {
-            let answer = server.json_rpc(&request).await;
+        for (request, word) in [(&deep, "deep"), (&wide, "many"), (&batch, "batch")] {
+            let answer = server.json_rpc(request).await;
             assert_eq!(answer["error"]["code"], -32003, "{answer}");
             assert!(
                 answer["error"]["message"].as_str().unwrap().contains(word),
@@ -180,6 +180,16 @@ fn what_exceeds_a_limit_is_refused_as_json_rpc_has_it() {
         // Deeper than any reader goes.
         let answer = server.json_rpc(&"[".repeat(100_000)).await;
         assert_eq!(answer["error"]["code"], -32003, "{answer}");
+        // The client finds by the number what is refused, wherever it stands.
+        for members in [
+            format!(r#""id":7,"params":{deep}"#),
+            format!(r#""params":{wide},"id":7"#),
+        ] {
+            let call = format!(r#"{{"jsonrpc":"2.0","method":"Echo.echo",{members}}}"#);
+            let answer = server.json_rpc(&call).await;
+            assert_eq!(answer["error"]["code"], -32003, "{answer}");
+            assert_eq!(answer["id"], 7);
+        }
     });
 }
 

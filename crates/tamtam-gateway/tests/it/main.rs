@@ -11,6 +11,7 @@ mod apart;
 mod batch;
 mod busy;
 mod cached;
+mod client;
 mod client_stream;
 mod duties;
 // It reads what Linux tells of a process.

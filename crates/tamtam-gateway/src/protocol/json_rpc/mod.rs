@@ -46,11 +46,12 @@ async fn answer_all(calls: &impl Calls, limits: &Limits, body: &[u8], out: &mut 
             return answer_one(calls, request, None, out).await;
         }
         Err(fault) => {
-            let fault = match fault.kind() {
-                FaultKind::Malformed => fault.number(PARSE_ERROR),
-                _ => fault,
+            let (fault, id) = match fault.kind() {
+                FaultKind::Malformed => (fault.number(PARSE_ERROR), Value::Null),
+                // Its client finds by the number what the error is about.
+                _ => (fault, request::id_of(body)),
             };
-            write_fault(&fault, &Value::Null, out);
+            write_fault(&fault, &id, out);
             return true;
         }
     };

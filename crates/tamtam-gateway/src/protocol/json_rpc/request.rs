@@ -4,6 +4,7 @@ use std::borrow::Cow;
 use std::fmt;
 
 use serde::de::{Deserialize, DeserializeSeed, Deserializer, Error, MapAccess, SeqAccess, Visitor};
+use serde_json::value::RawValue;
 
 use crate::value::Within;
 use crate::{Arguments, Fault, Limits, Value, json};
@@ -55,6 +56,38 @@ pub(super) fn read<'a>(body: &'a [u8], limits: &Limits) -> Result<Came<'a>, Faul
     })
 }
 
+/// The number of the one request in a body that exceeds the limits, wherever it stands; `null` for a batch, or if there is none by which to
+/// answer. No value of the body is made for it.
+pub(super) fn id_of(body: &[u8]) -> Value {
+    #[derive(serde::Deserialize)]
+    struct Numbered<'a> {
+        #[serde(borrow)]
+        id: &'a RawValue,
+    }
+    // A list would be read as the members of a request, from the first on.
+    let begin = body.iter().find(|byte| !byte.is_ascii_whitespace());
+    let is_one = begin == Some(&b'{');
+    let numbered = is_one.then(|| serde_json::from_slice::<Numbered<'_>>(body).ok());
+    let id = numbered.flatten().and_then(|Numbered { id }| {
+        let one = Limits {
+            values: 1,
+            ..Limits::USUAL
+        };
+        json::read(id.get().as_bytes(), &one).ok()
+    });
+    id.filter(is_id).unwrap_or_default()
+}
+
+/// Whether a request may be answered by this.
+fn is_id(id: &Value) -> bool {
+    match id {
+        Value::Null | Value::Text(_) | Value::Int(_) | Value::Unsigned(_) => true,
+        // An integer of more bits would come back as another one.
+        Value::Float(number) => number.abs() < i64::MAX as f64,
+        _ => false,
+    }
+}
+
 impl<'a> Asked<'a> {
     /// The request; otherwise the number by which to answer, and why it is none.
     pub(super) fn request(self) -> Result<Request<'a>, (Value, &'static str)> {
@@ -67,12 +100,6 @@ impl<'a> Asked<'a> {
             method,
             params,
         } = members;
-        let is_id = |id: &Value| match id {
-            Value::Null | Value::Text(_) | Value::Int(_) | Value::Unsigned(_) => true,
-            // An integer of more bits would come back as another one.
-            Value::Float(number) => number.abs() < i64::MAX as f64,
-            _ => false,
-        };
         if id.as_ref().is_some_and(|id| !is_id(id)) {
             let reason = "the id is a text, a number of at most 64 bits or null";
             return Err((Value::Null, reason));
@@ -400,6 +427,32 @@ mod tests {
                 let told = one(&body);
                 assert!(told.contains(reason), "{body}: {told}");
             }
+        }
+    }
+
+    #[test]
+    fn the_number_of_what_exceeds_the_limits_is_found_wherever_it_stands() {
+        let deep = "[".repeat(10_000) + &"]".repeat(10_000);
+        for (body, id) in [
+            (format!(r#"{{"id":7,"params":{deep}}}"#), "7"),
+            (
+                format!(r#" {{"params":{deep},"id":"a\u0062"}} "#),
+                r#""ab""#,
+            ),
+            (format!(r#"{{"params":{deep},"id":-1.5}}"#), "-1.5"),
+            (format!(r#"{{"params":{deep}}}"#), "null"),
+            (
+                format!(r#"{{"params":[{{"id":7}}],"more":{deep}}}"#),
+                "null",
+            ),
+            (format!(r#"{{"id":{deep}}}"#), "null"),
+            (r#"{"id":[]}"#.to_owned(), "null"),
+            (format!(r#"[{{"id":7,"params":{deep}}}]"#), "null"),
+            // It is no JSON behind what exceeds them.
+            (format!(r#"{{"id":7,"params":{deep}"#), "null"),
+        ] {
+            let found = id_of(body.as_bytes());
+            assert_eq!(found.to_json(), id, "{:.40}", body);
         }
     }
 }
