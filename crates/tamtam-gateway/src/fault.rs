@@ -48,6 +48,8 @@ struct Parts {
 /// | `Internal` | `Server.Internal` | −32603 | −32603 | 500 |
 /// | `Application` | the handler's | −32000 | −32500 | 500 |
 ///
+/// A fault that a [`Client`](crate::Client) is told has the kind that its code has here.
+///
 /// # Examples
 ///
 /// ```
@@ -143,6 +145,13 @@ impl Fault {
         fault
     }
 
+    /// One that a gateway has told, with the kind that its code is of.
+    pub(crate) fn told(code: impl Into<String>, description: impl Into<String>) -> Fault {
+        let mut fault = Fault::new(code, description);
+        fault.0.kind = FaultKind::of_code(&fault.0.code);
+        fault
+    }
+
     /// With more to tell, in whatever form the client knows.
     #[must_use]
     pub fn detail(mut self, detail: impl Into<Value>) -> Fault {
@@ -229,6 +238,28 @@ pub(crate) fn not_carried(error: impl fmt::Display) -> Fault {
 }
 
 impl FaultKind {
+    /// Those of which the gateway itself makes faults.
+    const OF_GATEWAY: [FaultKind; 11] = [
+        FaultKind::Malformed,
+        FaultKind::NoMethod,
+        FaultKind::Arguments,
+        FaultKind::Unauthenticated,
+        FaultKind::Forbidden,
+        FaultKind::TooLarge,
+        FaultKind::NotCarried,
+        FaultKind::Busy,
+        FaultKind::TimedOut,
+        FaultKind::Unavailable,
+        FaultKind::Internal,
+    ];
+
+    /// The kind of faults with this code: what is no code of the gateway is one of an application.
+    fn of_code(code: &str) -> FaultKind {
+        let mut kinds = FaultKind::OF_GATEWAY.into_iter();
+        let found = kinds.find(|kind| kind.code() == code);
+        found.unwrap_or(FaultKind::Application)
+    }
+
     /// The code of faults of this kind that the gateway itself makes.
     pub(crate) fn code(self) -> &'static str {
         match self {
@@ -278,3 +309,18 @@ impl fmt::Debug for Fault {
 }
 
 impl std::error::Error for Fault {}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_fault_that_is_told_has_the_kind_of_its_code() {
+        for kind in FaultKind::OF_GATEWAY {
+            assert_eq!(Fault::told(kind.code(), "").kind(), kind);
+        }
+        for code in ["Tiles.NoSet", "Server.Application", "JSON-RPC", ""] {
+            assert_eq!(Fault::told(code, "").kind(), FaultKind::Application);
+        }
+    }
+}

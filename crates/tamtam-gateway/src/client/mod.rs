@@ -676,7 +676,7 @@ fn fault_in(status: StatusCode, body: &[u8]) -> CallError {
             Some(Value::Text(text)) => Some(text.clone()),
             _ => None,
         };
-        let fault = Fault::new(text("code")?, text("description")?);
+        let fault = Fault::told(text("code")?, text("description")?);
         Some(match value.get("detail") {
             Some(detail) => fault.detail(detail.clone()),
             None => fault,

@@ -635,7 +635,7 @@ fn fault_of(error: &Value) -> Fault {
     };
     let data = error.get("data");
     let code = text(data.and_then(|data| data.get("code")));
-    let fault = Fault::new(
+    let fault = Fault::told(
         code.unwrap_or_else(|| "JSON-RPC".to_owned()),
         text(error.get("message")).unwrap_or_default(),
     );

@@ -1,11 +1,73 @@
 //! Our client: what it says of itself, and what it makes of what it is told.
 
+use std::sync::Arc;
 use std::time::Duration;
 
 use serde_json::{Value as Json, json};
-use tamtam_gateway::{CallError, Client, Limits};
+use tamtam_gateway::{CallError, Client, Fault, FaultKind, Limits, Service};
+use tokio::sync::Notify;
 
 use crate::world::{Running, kit, run};
+
+/// Why a call failed.
+fn kind_of<T: std::fmt::Debug>(called: Result<T, CallError>) -> FaultKind {
+    match called {
+        Err(CallError::Fault(fault)) => fault.kind(),
+        other => panic!("it is no fault: {other:?}"),
+    }
+}
+
+#[test]
+fn a_fault_of_the_gateway_has_its_kind_at_the_client() {
+    run(|| async {
+        let (begun, go_on) = (Arc::new(Notify::new()), Arc::new(Notify::new()));
+        let (told, awaited) = (Arc::clone(&begun), Arc::clone(&go_on));
+        let service = Service::new("Kit2").method("wait", move |(): ()| {
+            let (told, awaited) = (Arc::clone(&told), Arc::clone(&awaited));
+            async move {
+                told.notify_one();
+                awaited.notified().await;
+                Ok::<_, Fault>(())
+            }
+        });
+        let limits = Limits {
+            requests_of_client: 1,
+            ..Limits::default()
+        };
+        let server = Running::of(kit().service(service).limits(limits)).await;
+        let url = format!("http://{}", server.address);
+        let client = Arc::new(Client::connect(&url).await.unwrap());
+        let socket = client.socket().await.unwrap();
+        for (method, kind) in [
+            ("No.method", FaultKind::NoMethod),
+            ("Sums.add", FaultKind::Arguments),
+            ("Kit.panic", FaultKind::Internal),
+        ] {
+            assert_eq!(kind_of(client.call(method, &()).await), kind, "{method}");
+            assert_eq!(kind_of(socket.call(method, &()).await), kind, "{method}");
+        }
+        let too_large = (i64::MAX, 1);
+        let called = client.call("Sums.add", &too_large).await;
+        assert_eq!(kind_of(called), FaultKind::Application);
+        let called = socket.call("Sums.add", &too_large).await;
+        assert_eq!(kind_of(called), FaultKind::Application);
+
+        let waits = Arc::clone(&client);
+        let hangs = tokio::spawn(async move { waits.call("Kit2.wait", &()).await });
+        begun.notified().await;
+        let sum = (40, 2);
+        assert_eq!(
+            kind_of(client.call("Sums.add", &sum).await),
+            FaultKind::Busy
+        );
+        assert_eq!(
+            kind_of(socket.call("Sums.add", &sum).await),
+            FaultKind::Busy
+        );
+        go_on.notify_one();
+        hangs.await.unwrap().unwrap();
+    });
+}
 
 #[test]
 fn a_call_that_lies_too_deep_or_has_too_many_values_is_told_so_over_a_socket() {
@@ -41,10 +103,7 @@ fn a_call_that_lies_too_deep_or_has_too_many_values_is_told_so_over_a_socket() {
             let client = client.patience(Duration::from_secs(20));
             let socket = client.socket().await.unwrap();
             let called = socket.call("Echo.echo", &(argument,)).await;
-            match called {
-                Err(CallError::Fault(fault)) => assert_eq!(fault.code(), "Client.TooLarge"),
-                other => panic!("it is no fault: {other:?}"),
-            }
+            assert_eq!(kind_of(called), FaultKind::TooLarge);
             // The connection goes on.
             socket.call("Echo.echo", &(1,)).await.unwrap();
         }
