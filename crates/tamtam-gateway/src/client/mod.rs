@@ -6,11 +6,14 @@ mod streamed;
 mod tls;
 mod values;
 
+use std::borrow::Cow;
 use std::fmt;
 use std::io;
 use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
 
+use base64::Engine;
+use base64::engine::general_purpose::STANDARD;
 use bytes::Bytes;
 use http_body_util::{BodyExt, Full, LengthLimitError, Limited};
 use hyper::body::Incoming;
@@ -18,6 +21,7 @@ use hyper::client::conn::http1::{SendRequest, handshake};
 use hyper::header::{ACCEPT, ACCEPT_ENCODING, AUTHORIZATION, CONTENT_ENCODING, CONTENT_TYPE, HOST};
 use hyper::{HeaderMap, Request, Response, StatusCode, Uri};
 use hyper_util::rt::TokioIo;
+use percent_encoding::percent_decode_str;
 use serde::Serialize;
 use tamtam_rows::{CompressionError, CompressionKind, Rows, decompress, packed};
 use thiserror::Error;
@@ -58,7 +62,8 @@ pub struct Client {
     host: String,
     /// What stands before `/rest`.
     base: String,
-    bearer: Option<String>,
+    /// Who calls, as the header `Authorization` says it.
+    authorization: Option<String>,
     most_bytes: usize,
     patience: Duration,
     idle: Mutex<Vec<SendRequest<Full<Bytes>>>>,
@@ -94,7 +99,7 @@ pub enum ConnectError {
     /// It is no URL of a gateway.
     #[error("{url:?} is no URL of a gateway: write {}", HOW_TO_WRITE_IT)]
     Url {
-        /// What was given.
+        /// What was given, without a name and a password.
         url: String,
     },
     /// Nothing answers there.
@@ -195,6 +200,9 @@ impl Client {
     /// A client of the gateway at this URL, which has a connection: `http://HOST:PORT`, or `unix:PATH`. With the feature `tls`
     /// also `https://HOST:PORT`, of which the client trusts what the system does.
     ///
+    /// A name and a password in it, `http://NAME:PASSWORD@HOST:PORT`, go with each call as `Authorization: Basic`: a check has them by
+    /// [`Caller::credentials`](crate::Caller::credentials). A character that divides a URL is written by its number, `@` as `%40`.
+    ///
     /// # Errors
     /// If it is no such URL, nothing answers there, or what does is not trusted.
     pub async fn connect(url: &str) -> Result<Client, ConnectError> {
@@ -226,6 +234,7 @@ impl Client {
         #[cfg(not(unix))]
         let unix = None;
         let mut is_secure = false;
+        let mut authorization = None;
         let (at, host, base) = match unix {
             Some(at) => (at, "localhost".to_owned(), String::new()),
             None => {
@@ -245,14 +254,22 @@ impl Client {
                     port: authority.port_u16().unwrap_or(usual),
                 };
                 let base = uri.path().trim_end_matches('/').to_owned();
-                (at, authority.as_str().to_owned(), base)
+                // The header `Host` has nothing of who calls.
+                let host = match authority.as_str().rsplit_once('@') {
+                    None => authority.as_str(),
+                    Some((user, host)) => {
+                        authorization = Some(basic(user));
+                        host
+                    }
+                };
+                (at, host.to_owned(), base)
             }
         };
         let client = Client {
             at,
             host,
             base,
-            bearer: None,
+            authorization,
             most_bytes: Client::USUAL_MOST_BYTES,
             patience: Client::USUAL_PATIENCE,
             idle: Mutex::default(),
@@ -264,7 +281,7 @@ impl Client {
 
     fn unknown(url: &str) -> ConnectError {
         ConnectError::Url {
-            url: url.chars().take(200).collect(),
+            url: without_user(url).chars().take(200).collect(),
         }
     }
 
@@ -290,10 +307,10 @@ impl Client {
         Ok(self)
     }
 
-    /// Sends this token with each call.
+    /// Sends this token with each call, in place of a name and password in the URL.
     #[must_use]
     pub fn bearer(mut self, token: impl Into<String>) -> Client {
-        self.bearer = Some(token.into());
+        self.authorization = Some(format!("Bearer {}", token.into()));
         self
     }
 
@@ -477,8 +494,8 @@ impl Client {
         request = request
             .header(HOST, &self.host)
             .header(ACCEPT_ENCODING, "zstd, gzip;q=0.5");
-        if let Some(token) = &self.bearer {
-            request = request.header(AUTHORIZATION, format!("Bearer {token}"));
+        if let Some(who) = &self.authorization {
+            request = request.header(AUTHORIZATION, who);
         }
         let request = request
             .body(Full::new(body))
@@ -640,6 +657,26 @@ async fn converse(stream: Box<dyn Wire>) -> io::Result<SendRequest<Full<Bytes>>>
         }
     });
     Ok(sender)
+}
+
+/// A name and a password, as they stand in a URL, for the header `Authorization`.
+fn basic(user: &str) -> String {
+    let named: Vec<u8> = percent_decode_str(user).collect();
+    // A name alone has an empty password.
+    let colon: &[u8] = if user.contains(':') { b"" } else { b":" };
+    format!("Basic {}", STANDARD.encode([&named, colon].concat()))
+}
+
+/// A URL without the name and the password in it: errors are shown, and written down.
+fn without_user(url: &str) -> Cow<'_, str> {
+    let Some((scheme, rest)) = url.split_once("://") else {
+        return url.into();
+    };
+    let end = rest.find(['/', '?', '#']).unwrap_or(rest.len());
+    match rest[..end].rfind('@') {
+        Some(at) => format!("{scheme}://{}", &rest[at + 1..]).into(),
+        None => url.into(),
+    }
 }
 
 /// By what an answer is compressed.

@@ -204,8 +204,8 @@ impl Client {
             HeaderValue::from_str(text).map_err(|error| CallError::Arguments(error.to_string()))
         };
         headers.insert(HOST, of_text(&self.host)?);
-        if let Some(token) = &self.bearer {
-            headers.insert(AUTHORIZATION, of_text(&format!("Bearer {token}"))?);
+        if let Some(who) = &self.authorization {
+            headers.insert(AUTHORIZATION, of_text(who)?);
         }
         let config = WebSocketConfig::default()
             .read_buffer_size(16 << 10)

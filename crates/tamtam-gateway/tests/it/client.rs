@@ -4,7 +4,9 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use serde_json::{Value as Json, json};
-use tamtam_gateway::{CallError, Client, Fault, FaultKind, Limits, Service};
+use tamtam_gateway::{CallError, Caller, Client, ConnectError, Fault, FaultKind, Limits, Service};
+use tokio::io::{AsyncReadExt, AsyncWriteExt};
+use tokio::net::TcpListener;
 use tokio::sync::Notify;
 
 use crate::world::{Running, kit, run};
@@ -107,5 +109,60 @@ fn a_call_that_lies_too_deep_or_has_too_many_values_is_told_so_over_a_socket() {
             // The connection goes on.
             socket.call("Echo.echo", &(1,)).await.unwrap();
         }
+    });
+}
+
+#[test]
+fn a_name_and_a_password_in_the_url_go_as_credentials_and_not_as_a_part_of_the_host() {
+    run(|| async {
+        let check = |caller: &Caller| match caller.credentials() {
+            Some(("ann", "let me: @home")) => Ok(()),
+            other => Err(Fault::unauthenticated(format!("{other:?}"))),
+        };
+        let server = Running::of(kit().authorize(check)).await;
+        let url = format!("http://ann:let%20me:%20%40home@{}", server.address);
+        let client = Client::connect(&url).await.unwrap();
+        client.call("Sums.add", &(40, 2)).await.unwrap();
+        let socket = client.socket().await.unwrap();
+        socket.call("Sums.add", &(40, 2)).await.unwrap();
+        // A token stands in their place.
+        let client = client.bearer("other");
+        let called = client.call("Sums.add", &(40, 2)).await;
+        assert_eq!(kind_of(called), FaultKind::Unauthenticated);
+
+        let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+        let address = listener.local_addr().unwrap();
+        let url = format!("http://ann@{address}");
+        let (client, accepted) = tokio::join!(Client::connect(&url), listener.accept());
+        let (client, mut stream) = (client.unwrap(), accepted.unwrap().0);
+        let asked = tokio::spawn(async move { client.services().await });
+        let mut head = Vec::new();
+        while !head.ends_with(b"\r\n\r\n") {
+            head.push(stream.read_u8().await.unwrap());
+        }
+        let answer = b"HTTP/1.1 200 OK\r\ncontent-length: 2\r\n\r\n{}";
+        stream.write_all(answer).await.unwrap();
+        asked.await.unwrap().unwrap();
+        let head = String::from_utf8(head).unwrap();
+        let line = |name: &str| {
+            let found = head.lines().find_map(|line| line.strip_prefix(name));
+            found.unwrap_or_default().to_owned()
+        };
+        assert_eq!(line("host: "), address.to_string());
+        // A name alone: the password is empty.
+        assert_eq!(line("authorization: "), "Basic YW5uOg==");
+    });
+}
+
+#[test]
+fn an_error_that_tells_a_url_tells_no_password() {
+    run(|| async {
+        let error = Client::connect("ftp://ann:secret@tiles.example/a@b").await;
+        let error = error.unwrap_err();
+        assert!(!error.to_string().contains("secret"), "{error}");
+        let ConnectError::Url { url } = error else {
+            panic!("it is no URL: {error}");
+        };
+        assert_eq!(url, "ftp://tiles.example/a@b");
     });
 }
