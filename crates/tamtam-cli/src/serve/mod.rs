@@ -11,12 +11,13 @@ mod shapes;
 mod tables;
 mod tls;
 
-use std::io::{IsTerminal, Write, stdout};
+use std::io::{IsTerminal, Write};
 use std::process::ExitCode;
 
 use anyhow::{Context, Result};
 use tamtam_gateway::{Gateway, Limits, Server};
 
+use crate::standard_output;
 use arguments::ServeArguments;
 
 /// Serves until a signal ends it.
@@ -84,7 +85,7 @@ async fn serve(gateway: Gateway, arguments: &ServeArguments) -> Result<()> {
         _ => server,
     };
     let stop = stop()?;
-    let mut out = stdout().lock();
+    let mut out = standard_output::lock();
     writeln!(out, "listening on {}", server.url())?;
     // For people; a program reads the first line.
     if out.is_terminal() {

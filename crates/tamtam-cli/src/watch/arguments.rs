@@ -52,7 +52,7 @@ pub enum Which {
     Latest,
     /// The newest of each key
     Keys,
-    /// Each, those of an interval in one line
+    /// Each, those of an interval together: in one line, if they are not many
     Batches,
 }
 
