@@ -1,8 +1,9 @@
 //! Points in time as text.
 
 use jiff::Timestamp;
-use jiff::civil::DateTime;
-use jiff::tz::TimeZone;
+use jiff::civil::{DateTime, Time};
+use jiff::fmt::temporal::Pieces;
+use jiff::tz::Offset;
 
 /// The form of XML-RPC: without a zone, a fraction, or strokes in the date.
 const COMPACT: &str = "%Y%m%dT%H:%M:%S";
@@ -25,13 +26,23 @@ pub(crate) fn to_compact_iso(milliseconds: f64) -> Option<String> {
     timestamp(milliseconds).map(|at| at.strftime(COMPACT).to_string())
 }
 
-/// Milliseconds of a date of XML-RPC, which is taken to be in UTC. Strokes and a fraction are let pass, as most servers do.
+/// Milliseconds of a date of XML-RPC, which is taken to be in UTC unless it has an offset. Strokes, a fraction and an offset are let pass, as most
+/// servers do; the name of a zone is not.
 pub(crate) fn from_compact_iso(text: &str) -> Option<f64> {
     let text = text.trim();
-    let at = DateTime::strptime(COMPACT, text)
-        .or_else(|_| text.trim_end_matches('Z').parse::<DateTime>())
-        .ok()?;
-    let at = at.to_zoned(TimeZone::UTC).ok()?.timestamp();
+    let (at, offset) = match DateTime::strptime(COMPACT, text) {
+        Ok(at) => (at, Offset::UTC),
+        Err(_) => {
+            let pieces = Pieces::parse(text).ok()?;
+            if pieces.time_zone_annotation().is_some() {
+                return None;
+            }
+            let time = pieces.time().unwrap_or(Time::midnight());
+            let offset = pieces.to_numeric_offset().unwrap_or(Offset::UTC);
+            (pieces.date().to_datetime(time), offset)
+        }
+    };
+    let at = offset.to_timestamp(at).ok()?;
     Some(at.as_millisecond() as f64)
 }
 
@@ -60,6 +71,31 @@ mod tests {
             from_compact_iso("1998-07-17T14:28:55.250"),
             Some(900_685_735_250.0)
         );
+    }
+
+    #[test]
+    fn a_date_with_an_offset_is_the_point_in_time_that_it_says() {
+        for (text, seconds) in [
+            ("19980717T14:08:55", 900_684_535),
+            ("1998-07-17T14:08:55", 900_684_535),
+            ("1998-07-17T14:08:55Z", 900_684_535),
+            ("19980717T14:08:55Z", 900_684_535),
+            ("1998-07-17T14:08:55+02:00", 900_677_335),
+            ("19980717T14:08:55+0200", 900_677_335),
+            ("1998-07-17T14:08:55-05:30", 900_704_335),
+        ] {
+            let wanted = Some(f64::from(seconds) * 1e3);
+            assert_eq!(from_compact_iso(text), wanted, "{text}");
+        }
+        for text in [
+            "1998-07-17T14:08:55ZZZ",
+            "1998-07-17T14:08:55+02:00Z",
+            "1998-07-17T14:08:55[Europe/Berlin]",
+            // Behind the last day of the calendar in UTC.
+            "9999-12-31T23:59:59-02:00",
+        ] {
+            assert_eq!(from_compact_iso(text), None, "{text}");
+        }
     }
 
     #[test]

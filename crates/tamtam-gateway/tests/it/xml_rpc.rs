@@ -45,6 +45,10 @@ fn every_type_comes_back_as_it_went() {
             ("<!-- a comment --><i4>\n 5 </i4>", "<int>5</int>"),
             ("<ex:nil/>", "<nil/>"),
             ("<base64>AP\n9A</base64>", "<base64>AP9A</base64>"),
+            (
+                "<dateTime.iso8601>1998-07-17T14:08:55+02:00</dateTime.iso8601>",
+                "<dateTime.iso8601>19980717T12:08:55</dateTime.iso8601>",
+            ),
         ] {
             let answer = server.xml_rpc(call("Echo.echo", &[value])).await;
             assert!(
