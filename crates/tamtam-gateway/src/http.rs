@@ -579,10 +579,11 @@ pub(crate) async fn answer(
     shared: &Shared,
     head: &Head<'_>,
     content_type: ContentType,
-    body: Vec<u8>,
+    body: impl Into<Bytes>,
 ) -> (Response, CompressionKind) {
+    let body = body.into();
     if content_type == ContentType::Json {
-        exchange::known(|| Source::Json(body.clone()));
+        exchange::known(|| Source::Json(body.to_vec()));
     }
     let ready = made_ready(shared, head, body).await;
     let kind = ready.kind;
@@ -645,22 +646,23 @@ pub(crate) fn compression_for(shared: &Shared, head: &Head<'_>, bytes: usize) ->
 }
 
 /// A body for this client: compressed if it is large and the client reads that.
-pub(crate) async fn made_ready(shared: &Shared, head: &Head<'_>, body: Vec<u8>) -> ReadyBody {
+pub(crate) async fn made_ready(
+    shared: &Shared,
+    head: &Head<'_>,
+    body: impl Into<Bytes>,
+) -> ReadyBody {
+    let body = body.into();
     let (plain_bytes, begun) = (body.len(), exchange::begin());
     let (kind, body) = compressed_for(shared, head, body).await;
     ReadyBody {
         kind,
         plain_bytes,
         compress: exchange::end(Step::Compress, begun),
-        body: body.into(),
+        body,
     }
 }
 
-async fn compressed_for(
-    shared: &Shared,
-    head: &Head<'_>,
-    body: Vec<u8>,
-) -> (CompressionKind, Vec<u8>) {
+async fn compressed_for(shared: &Shared, head: &Head<'_>, body: Bytes) -> (CompressionKind, Bytes) {
     match compression_for(shared, head, body.len()) {
         CompressionKind::None => (CompressionKind::None, body),
         kind => {
@@ -673,17 +675,17 @@ async fn compressed_for(
     }
 }
 
-async fn compressed(compression: Compression, body: Vec<u8>) -> (CompressionKind, Vec<u8>) {
+async fn compressed(compression: Compression, body: Bytes) -> (CompressionKind, Bytes) {
     let is_large = body.len() > LARGE_BYTES;
     let work = move || {
         // A level that there is, on memory: it fails if there is no more of that. Then the body goes as it is.
-        match compression.compress(body.clone()) {
-            Ok(sent) => (sent.kind, sent.bytes),
+        match compression.compress(body.to_vec()) {
+            Ok(sent) => (sent.kind, sent.bytes.into()),
             Err(_) => (CompressionKind::None, body),
         }
     };
     if is_large {
-        let nothing = (CompressionKind::None, Vec::new());
+        let nothing = (CompressionKind::None, Bytes::new());
         HEAVY_WORK.done(work).await.unwrap_or(nothing)
     } else {
         work()

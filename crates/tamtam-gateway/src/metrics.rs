@@ -1,8 +1,9 @@
 //! What a gateway counts, in the text that Prometheus reads.
 
-use std::sync::OnceLock;
-use std::time::Duration;
+use std::sync::{Arc, Mutex, OnceLock, PoisonError};
+use std::time::{Duration, Instant};
 
+use bytes::Bytes;
 use prometheus_client::encoding::EncodeLabelSet;
 use prometheus_client::encoding::text::encode;
 use prometheus_client::metrics::counter::Counter;
@@ -10,8 +11,16 @@ use prometheus_client::metrics::family::Family;
 use prometheus_client::metrics::gauge::Gauge;
 use prometheus_client::metrics::histogram::{Histogram, exponential_buckets};
 use prometheus_client::registry::{Registry, Unit};
+use tokio::sync::Semaphore;
 
+use crate::unsent::placed;
 use crate::{Fault, Protocol};
+
+/// So many texts have not gone to their clients at a time; those that come beyond share one.
+const MOST_TEXTS: usize = 64;
+
+/// So old is that one at most.
+const LONGEST_SHARED: Duration = Duration::from_secs(1);
 
 /// The counters of a gateway.
 #[derive(Debug)]
@@ -31,6 +40,9 @@ pub(crate) struct Metrics {
     /// Bytes that connections with subscriptions hold for clients that have not taken them.
     pub(crate) held: Gauge,
     kept: Gauge,
+    texts: Arc<Semaphore>,
+    /// The latest one that was shared, and when it was made.
+    shared_text: Mutex<Option<(Instant, Bytes)>>,
 }
 
 /// What is counted of one topic or property.
@@ -162,6 +174,8 @@ impl Metrics {
             links,
             held,
             kept,
+            texts: Arc::new(Semaphore::new(MOST_TEXTS)),
+            shared_text: Mutex::default(),
         }
     }
 
@@ -236,5 +250,51 @@ impl Metrics {
         // Writing to memory does not fail.
         let _ = encode(&mut text, &self.registry);
         text
+    }
+
+    /// A text as an answer, which takes no place among requests: a client that reads none of however many it asks for has a bound here.
+    pub(crate) fn answer(&self, now: Instant, make: impl FnOnce() -> String) -> Bytes {
+        if let Ok(place) = Arc::clone(&self.texts).try_acquire_owned() {
+            return placed(make().into(), place);
+        }
+        let latest = self.shared_text.lock();
+        let mut latest = latest.unwrap_or_else(PoisonError::into_inner);
+        if let Some((made, text)) = &*latest
+            && now.saturating_duration_since(*made) < LONGEST_SHARED
+        {
+            return text.clone();
+        }
+        let text = Bytes::from(make());
+        *latest = Some((now, text.clone()));
+        text
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn texts_that_do_not_go_have_a_bound_and_those_beyond_it_share_one_of_their_second() {
+        let (metrics, now) = (Metrics::new(), Instant::now());
+        let text = |after: Duration| {
+            let make = || metrics.text(after.as_secs() as usize, 0, 0);
+            metrics.answer(now + after, make)
+        };
+        let tells = |text: &Bytes, level: &str| {
+            let text = std::str::from_utf8(text).unwrap();
+            text.contains(&format!("requests_at_work {level}\n"))
+        };
+        let mut unread: Vec<Bytes> = (0..MOST_TEXTS).map(|_| text(Duration::ZERO)).collect();
+        let first = text(Duration::ZERO);
+        let same = text(LONGEST_SHARED / 2);
+        assert_eq!(first.as_ptr(), same.as_ptr(), "it is there once");
+        assert!(tells(&same, "0"));
+        assert!(tells(&text(LONGEST_SHARED), "1"));
+        // Where one of them has gone, the next is made anew.
+        unread.pop();
+        let own = text(LONGEST_SHARED * 2);
+        assert!(tells(&own, "2"));
+        assert_ne!(own.as_ptr(), text(LONGEST_SHARED * 2).as_ptr());
     }
 }

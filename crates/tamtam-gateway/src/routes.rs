@@ -1,7 +1,8 @@
 //! The routes of a gateway: which path is which protocol.
 
 use std::pin::Pin;
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
+use std::time::Instant;
 
 use axum::Router;
 use axum::body::Body;
@@ -10,12 +11,13 @@ use axum::http::header::{ALLOW, CONTENT_TYPE};
 use axum::http::request::Parts;
 use axum::http::{Method as HttpMethod, StatusCode};
 use axum::response::Response;
+use bytes::Bytes;
 
 use crate::admission::Ticket;
 use crate::advice::Advisor;
 use crate::content_type::ContentType;
 use crate::describe;
-use crate::gateway::{Gateway, Shared};
+use crate::gateway::{Gateway, Shared, admitted};
 use crate::guard::Passed;
 use crate::head::{Head, without_body};
 use crate::http::{
@@ -76,6 +78,8 @@ impl<B: Carried> Unread<B> {
 pub(crate) struct Routes {
     shared: Arc<Shared>,
     measuring: Arc<Measuring>,
+    /// What there is to call, once it was asked for: all answers share it.
+    description: OnceLock<Bytes>,
 }
 
 impl Routes {
@@ -90,7 +94,11 @@ impl Routes {
                 .then(|| Advisor::start(one_in, threshold, gateway.amf_classes.clone()))
                 .flatten(),
         });
-        Arc::new(Routes { shared, measuring })
+        Arc::new(Routes {
+            shared,
+            measuring,
+            description: OnceLock::new(),
+        })
     }
 
     /// Answers a request, which has come over a connection of ours if its arrival is known.
@@ -198,10 +206,20 @@ impl Routes {
                 web_socket::open_link(Arc::clone(shared), name.into_owned(), request).await
             }
             Place::Events(name) => events::stream(Arc::clone(shared), &name, request),
-            Place::Services => services(shared, request).await,
+            Place::Services => {
+                let describe = || describe::services(&shared.gateway).to_string().into();
+                let description = || self.description.get_or_init(describe).clone();
+                told(shared, request, description).await
+            }
             Place::Metrics => metrics(shared, request),
             Place::CrossDomain => cross_domain(shared),
-            Place::Advice => advice(shared, &self.measuring, request).await,
+            Place::Advice => {
+                let report = || {
+                    let report = self.measuring.advisor.as_ref().map(Advisor::report);
+                    report.unwrap_or_default().to_string().into()
+                };
+                told(shared, request, report).await
+            }
             Place::Page => page::page(request.headers()),
             Place::PageStyle => page::style(request.headers()),
             Place::PageScript => page::script(request.headers(), page::SCRIPT),
@@ -432,17 +450,22 @@ fn none_accepted() -> Fault {
     Fault::of(FaultKind::NotCarried, reason).status(406)
 }
 
+/// What is counted, for whom the gateway's own check lets pass. It takes no place: where there is too much to do, it tells that.
 fn metrics(shared: &Shared, request: Request) -> Response {
     let (parts, _) = request.into_parts();
     let head = Head::of(&parts.headers);
-    if let Some(refused) = refused(shared, &Envelope::of(&parts, &head)) {
-        return refused;
+    let envelope = Envelope::of(&parts, &head);
+    let caller = caller_of(shared, &envelope, Protocol::Rest);
+    if let Err(fault) = shared.may(None, &caller, parts.uri.path()) {
+        return *plain_fault(&fault);
     }
-    let text = shared.metrics.text(
-        shared.admission.level(),
-        shared.connections.level(),
-        shared.gateway.kept_bytes(),
-    );
+    let text = shared.metrics.answer(Instant::now(), || {
+        shared.metrics.text(
+            shared.admission.level(),
+            shared.connections.level(),
+            shared.gateway.kept_bytes(),
+        )
+    });
     let mut response = Response::new(Body::from(text));
     put(
         &mut response,
@@ -452,34 +475,17 @@ fn metrics(shared: &Shared, request: Request) -> Response {
     response
 }
 
-async fn services(shared: &Shared, request: Request) -> Response {
+/// What the server tells of itself in JSON: it names methods, and so is for whom the gateway's own check lets pass.
+async fn told(shared: &Shared, request: Request, tell: impl FnOnce() -> Bytes) -> Response {
     let (parts, _) = request.into_parts();
     let head = Head::of(&parts.headers);
-    if let Some(refused) = refused(shared, &Envelope::of(&parts, &head)) {
-        return refused;
+    let (caller, ticket) = admit(shared, &Envelope::of(&parts, &head), Protocol::Rest);
+    let may = admitted(&ticket).and_then(|()| shared.may(None, &caller, parts.uri.path()));
+    if let Err(fault) = may {
+        return *plain_fault(&fault);
     }
-    let body = describe::services(&shared.gateway).to_string().into_bytes();
-    answer(shared, &head, ContentType::Json, body).await.0
-}
-
-/// What would save bytes, time or CPU: see [`Gateway::advice`].
-async fn advice(shared: &Shared, measuring: &Measuring, request: Request) -> Response {
-    let (parts, _) = request.into_parts();
-    let head = Head::of(&parts.headers);
-    if let Some(refused) = refused(shared, &Envelope::of(&parts, &head)) {
-        return refused;
-    }
-    let report = measuring.advisor.as_ref().map(Advisor::report);
-    let body = report.unwrap_or_default().to_string().into_bytes();
-    answer(shared, &head, ContentType::Json, body).await.0
-}
-
-/// The answer for a client that the gateway's own check does not let pass: what names methods is for those who may call.
-fn refused(shared: &Shared, envelope: &Envelope<'_>) -> Option<Response> {
-    let caller = caller_of(shared, envelope, Protocol::Rest);
-    let path = envelope.parts.uri.path();
-    let fault = shared.may(None, &caller, path).err()?;
-    Some(*plain_fault(&fault))
+    let answered = answer(shared, &head, ContentType::Json, tell()).await;
+    keeping(ticket, answered.0)
 }
 
 fn cross_domain(shared: &Shared) -> Response {

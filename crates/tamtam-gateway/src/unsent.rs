@@ -26,12 +26,7 @@ pub(crate) fn keeping(ticket: Ticket, answer: Response) -> Response {
         // Mostly all of it is there: then its bytes keep the place by themselves, without a layer that looks at each.
         let first = length.and_then(|_| at_hand(&mut body));
         match first {
-            Some(bytes) if length == Some(bytes.len() as u64) => {
-                Body::from(Bytes::from_owner(Placed {
-                    bytes,
-                    _place: ticket,
-                }))
-            }
+            Some(bytes) if length == Some(bytes.len() as u64) => Body::from(placed(bytes, ticket)),
             first => Body::new(Unsent {
                 first,
                 body,
@@ -73,14 +68,7 @@ impl HttpBody for Unsent {
             Some(first) => Poll::Ready(Some(Ok(Frame::data(first)))),
             None => Pin::new(&mut unsent.body).poll_frame(context),
         };
-        polled.map_ok(|frame| {
-            frame.map_data(|bytes| {
-                Bytes::from_owner(Placed {
-                    bytes,
-                    _place: Arc::clone(&unsent.ticket),
-                })
-            })
-        })
+        polled.map_ok(|frame| frame.map_data(|bytes| placed(bytes, Arc::clone(&unsent.ticket))))
     }
 
     fn is_end_stream(&self) -> bool {
@@ -98,7 +86,15 @@ impl HttpBody for Unsent {
     }
 }
 
-/// Bytes that keep a place until they are dropped.
+/// These bytes, which keep a place until they are dropped.
+pub(crate) fn placed<T: Send + 'static>(bytes: Bytes, place: T) -> Bytes {
+    Bytes::from_owner(Placed {
+        bytes,
+        _place: place,
+    })
+}
+
+/// Bytes that keep a place.
 struct Placed<T> {
     bytes: Bytes,
     _place: T,

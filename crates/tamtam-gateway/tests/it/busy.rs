@@ -9,7 +9,10 @@ use tamtam_actor::{Address, AskError, Overflow, Pool, Reply};
 use tamtam_amf::amf0::Value as Amf0;
 use tamtam_amf::amf3::Value as Amf3;
 use tamtam_amf::packet::{Message, Version};
-use tamtam_gateway::{Caller, Gateway, Limits, Service};
+use tamtam_gateway::{Caller, Fault, Gateway, Limits, Method, Service};
+use tokio::io::AsyncWriteExt;
+use tokio::net::TcpStream;
+use tokio::sync::Notify;
 
 use crate::amf::{amf3_in, class_of, flex, headers, in_amf3, packet, send};
 use crate::world::{Running, kit, look_again, run};
@@ -115,6 +118,46 @@ fn a_server_with_too_much_to_do_tells_its_methods_by_xml_rpc_to_no_one() {
             let call = format!("<methodCall><methodName>{name}</methodName></methodCall>");
             let told = server.xml_rpc(call).await;
             assert!(told.contains("<int>-32005</int>"), "{name}: {told}");
+        }
+    });
+}
+
+#[test]
+fn what_a_server_tells_of_itself_takes_a_place_and_its_figures_are_told_without_one() {
+    run(|| async {
+        let begun = Arc::new(Notify::new());
+        let told = Arc::clone(&begun);
+        let hang = Method::new("hang", move |(): ()| {
+            told.notify_one();
+            std::future::pending::<Result<(), Fault>>()
+        });
+        let limits = Limits {
+            requests_of_client: 1,
+            ..Limits::default()
+        };
+        let service = Service::new("Kit").with(hang.safe());
+        let gateway = Gateway::new().service(service).advice(1).limits(limits);
+        let server = Running::of(gateway).await;
+        for path in ["/services", "/advice"] {
+            assert_eq!(server.get(path, &[]).await.status, 200, "{path}");
+        }
+        let mut hanging = TcpStream::connect(server.address).await.unwrap();
+        let ask = b"GET /rest/Kit/hang HTTP/1.1\r\nhost: 127.0.0.1\r\n\r\n";
+        hanging.write_all(ask).await.unwrap();
+        begun.notified().await;
+        for path in ["/services", "/advice"] {
+            let refused = server.get(path, &[]).await;
+            assert_eq!(
+                (refused.status, refused.header("retry-after")),
+                (503, "1"),
+                "{path}"
+            );
+            assert!(refused.text().contains("try again later"), "{path}");
+        }
+        let metrics = server.get("/metrics", &[]).await;
+        assert_eq!(metrics.status, 200);
+        for line in ["requests_at_work 1\n", "requests_refused_total 2\n"] {
+            assert!(metrics.text().contains(line), "{}", metrics.text());
         }
     });
 }

@@ -3,6 +3,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
+use h2::RecvStream;
 use tamtam_channel::Property;
 use tamtam_gateway::{Fault, Gateway, Limits, Method, RowStream, Service};
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
@@ -146,6 +147,62 @@ fn a_client_that_lets_nothing_come_and_sends_pings_holds_no_source_and_no_connec
     });
 }
 
+/// Answers that a client has asked for and lets nothing come of.
+struct Unread {
+    _client: Client,
+    _bodies: Vec<RecvStream>,
+}
+
+impl Unread {
+    /// Asks for more of them than the client has places: so many wait, and the others are refused.
+    async fn beyond(places: usize, server: &Running, path: &str) -> Unread {
+        let mut client = Client::with_window(server.address, 0).await;
+        client.ping();
+        let asked: Vec<_> = (0..5 * places).map(|_| client.ask(path)).collect();
+        let mut bodies = Vec::new();
+        for answered in asked {
+            let answered = timeout(SOON, answered).await.unwrap().unwrap();
+            match answered.status().as_u16() {
+                200 => bodies.push(answered.into_body()),
+                status => assert_eq!(status, 503),
+            }
+        }
+        assert_eq!(bodies.len(), places, "answers wait in memory");
+        let metrics = server.get("/metrics", &[]).await;
+        let level = format!("tamtam_gateway_requests_at_work {places}\n");
+        assert!(metrics.text().contains(&level), "{}", metrics.text());
+        Unread {
+            _client: client,
+            _bodies: bodies,
+        }
+    }
+}
+
+/// A service whose description is longer than an answer that keeps no place.
+fn described() -> Service {
+    let methods = (0..50).map(|number| {
+        let method = Method::new(format!("method_{number}"), |(): ()| async {
+            Ok::<_, Fault>(())
+        });
+        method.safe().about("What it does. ".repeat(20))
+    });
+    methods.fold(Service::new("Kit"), Service::with)
+}
+
+#[test]
+fn what_there_is_to_call_keeps_its_place_until_it_has_gone() {
+    run(|| async {
+        const PLACES: usize = 4;
+        let limits = Limits {
+            requests_of_client: PLACES,
+            ..Limits::default()
+        };
+        let gateway = Gateway::new().service(described()).limits(limits);
+        let server = Running::of(gateway).await;
+        let _unread = Unread::beyond(PLACES, &server, "/services").await;
+    });
+}
+
 #[test]
 fn answers_that_wait_for_their_client_keep_the_places_of_that_client_and_of_no_other() {
     run(|| async {
@@ -159,23 +216,7 @@ fn answers_that_wait_for_their_client_keep_the_places_of_that_client_and_of_no_o
         };
         let service = Service::new("Kit").with(large());
         let server = Running::of(Gateway::new().service(service).limits(limits)).await;
-        let mut client = Client::with_window(server.address, 0).await;
-        client.ping();
-        let asked: Vec<_> = (0..5 * PLACES)
-            .map(|_| client.ask("/rest/Kit/large"))
-            .collect();
-        let mut waiting = Vec::new();
-        for answered in asked {
-            let answered = timeout(SOON, answered).await.unwrap().unwrap();
-            match answered.status().as_u16() {
-                200 => waiting.push(answered.into_body()),
-                status => assert_eq!(status, 503),
-            }
-        }
-        assert_eq!(waiting.len(), PLACES, "answers wait in memory");
-        let metrics = server.get("/metrics", &[]).await;
-        let level = format!("tamtam_gateway_requests_at_work {PLACES}\n");
-        assert!(metrics.text().contains(&level), "{}", metrics.text());
+        let _unread = Unread::beyond(PLACES, &server, "/rest/Kit/large").await;
         // Another client is served.
         let socket = TcpSocket::new_v4().unwrap();
         socket.bind("127.0.0.2:0".parse().unwrap()).unwrap();
