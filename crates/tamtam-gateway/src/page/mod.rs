@@ -111,12 +111,12 @@ pub(crate) async fn weighed(
         let told = weighing.await.flatten();
         told.ok_or_else(|| Fault::of(FaultKind::Internal, "the answer could not be weighed"))
     };
-    match weighing.await {
+    let answered = match weighing.await {
         Ok(told) => {
             let body = told.to_string().into_bytes();
-            let answered = answer(shared, head, ContentType::Json, body).await;
-            keeping(received.ticket, answered.0)
+            answer(shared, head, ContentType::Json, body).await.0
         }
         Err(fault) => of_fault(shared, head, &fault).await,
-    }
+    };
+    keeping(received.ticket, answered)
 }
