@@ -87,13 +87,15 @@ impl ServedQuery {
         let schema = columns.map_err(|error| self.failed(&error))?;
         Ok(RowStream::new(schema, move |sink| {
             let runtime = Handle::current();
-            while let Some(part) = runtime.block_on(query.part(&sink))? {
-                let (part, times) = part.map_err(|error| self.failed(&error))?;
+            loop {
+                let part = runtime.block_on(query.part(&sink))?;
+                let Some((part, times)) = part.map_err(|error| self.failed(&error))? else {
+                    return Ok(());
+                };
                 Work::Cursor.took(times.cursor);
                 Work::Rows.took(times.rows);
                 sink.send(part)?;
             }
-            Ok(())
         }))
     }
 
@@ -108,8 +110,8 @@ impl ServedQuery {
     }
 }
 
-/// Some rows with how long they took, if that is asked for, or why there are no more.
-type QueryPart = Result<(Rows, ReadTimes)>;
+/// Some rows with how long they took, if that is asked for; nothing behind the last ones; or why there are no more.
+type QueryPart = Result<Option<(Rows, ReadTimes)>>;
 
 /// A query on a thread of its own. It ends when this is dropped, whatever it waits for.
 struct Query {
@@ -122,6 +124,18 @@ impl Query {
     /// Starts it: its columns come, and its rows part by part.
     fn start(url: &Url, sql: &str, is_timed: bool) -> Result<Query> {
         let (url, sql) = (url.clone(), sql.to_owned());
+        Query::of(is_timed, move |progress, forward| {
+            let mut database = Database::open(&url)?;
+            Progress::begin(progress, database.interrupt())?;
+            database.stream(&sql, None, forward)
+        })
+    }
+
+    /// One whose rows this gives away.
+    fn of(
+        is_timed: bool,
+        give: impl FnOnce(&Mutex<Progress>, &mut Forward) -> Result<()> + Send + 'static,
+    ) -> Result<Query> {
         let (columns, begun) = bounded(1);
         // A part is handed over when it is wanted.
         let (parts, taken) = bounded(0);
@@ -129,23 +143,18 @@ impl Query {
         let progress = Arc::clone(&guard.0);
         thread::Builder::new().name("query".into()).spawn(move || {
             let mut forward = Forward {
-                columns: columns.clone(),
-                parts: parts.clone(),
+                columns,
+                parts,
                 is_begun: false,
                 is_timed,
                 times: ReadTimes::default(),
             };
-            let streamed = Database::open(&url).and_then(|mut database| {
-                Progress::begin(&progress, database.interrupt())?;
-                database.stream(&sql, None, &mut forward)
-            });
-            if let Err(error) = streamed {
-                // A receiver that has gone has ended the query itself.
-                if forward.is_begun {
-                    let _ = parts.send(Err(error));
-                } else {
-                    let _ = columns.send(Err(error));
-                }
+            let given = give(&progress, &mut forward);
+            // A receiver that has gone has ended the query itself.
+            match given {
+                Err(error) if !forward.is_begun => drop(forward.columns.send(Err(error))),
+                // That it was all is said, so that a thread that panics does not say it.
+                given => drop(forward.parts.send(given.map(|()| None))),
             }
         })?;
         Ok(Query {
@@ -164,15 +173,20 @@ impl Query {
         columns.unwrap_or_else(|_| no_columns())
     }
 
-    /// The next rows; nothing behind the last ones.
+    /// The next rows.
     ///
     /// # Errors
     /// If the client has gone before they came.
-    async fn part(&mut self, sink: &RowSink) -> Result<Option<QueryPart>, ClientGone> {
+    async fn part(&mut self, sink: &RowSink) -> Result<QueryPart, ClientGone> {
         tokio::select! {
-            part = self.parts.recv_async() => Ok(part.ok()),
+            part = self.next_part() => Ok(part),
             () = sink.closed() => Err(ClientGone),
         }
+    }
+
+    async fn next_part(&mut self) -> QueryPart {
+        let part = self.parts.recv_async().await;
+        part.unwrap_or_else(|_| Err(anyhow!("the query broke off")))
     }
 }
 
@@ -237,7 +251,7 @@ impl Taker for Forward {
 
     fn take(&mut self, part: Rows) -> Result<()> {
         self.parts
-            .send(Ok((part, std::mem::take(&mut self.times))))
+            .send(Ok(Some((part, std::mem::take(&mut self.times)))))
             .map_err(|_| anyhow!("the client has gone"))
     }
 
@@ -247,5 +261,42 @@ impl Taker for Forward {
 
     fn took(&mut self, times: ReadTimes) {
         self.times = times;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use tamtam_rows::{Column, Field, Kind};
+
+    use super::*;
+
+    /// A query that gives one row, and then does this.
+    fn query_of_one(then: impl FnOnce() -> Result<()> + Send + 'static) -> Query {
+        let query = Query::of(false, |_, forward| {
+            let schema = Schema::new([Field::new("n", Kind::U8)])?;
+            forward.begin(&schema)?;
+            forward.take(Rows::new(schema, [Column::from(vec![7_u8])])?)?;
+            then()
+        });
+        query.unwrap()
+    }
+
+    #[test]
+    fn a_query_whose_thread_panics_has_no_end_in_order() {
+        let runtime = tokio::runtime::Builder::new_current_thread()
+            .build()
+            .unwrap();
+        runtime.block_on(async {
+            let mut whole = query_of_one(|| Ok(()));
+            whole.columns().await.unwrap();
+            assert!(whole.next_part().await.unwrap().is_some());
+            assert!(whole.next_part().await.unwrap().is_none());
+
+            let mut broken = query_of_one(|| panic!("of the test"));
+            broken.columns().await.unwrap();
+            assert!(broken.next_part().await.unwrap().is_some());
+            let error = broken.next_part().await.unwrap_err().to_string();
+            assert_eq!(error, "the query broke off");
+        });
     }
 }
