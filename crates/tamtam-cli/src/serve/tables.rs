@@ -9,9 +9,14 @@ use tamtam_gateway::{ClientGone, Fault, Gateway, Method, RowSink, RowStream, Ser
 use tamtam_rows::database::ReadTimes;
 use tamtam_rows::{Rows, Schema};
 use tokio::runtime::Handle;
+use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 
 use super::arguments::ServeArguments;
 use crate::database::{Database, QueryInterrupt, Taker, Url};
+
+/// So many queries of one method have a thread and a connection of the database, those whose clients have left included: one that is
+/// still being connected to, or waits for a lock, is not ended by that.
+const MOST_QUERIES: usize = 256;
 
 /// Adds a service with a method for each table, and one for the query.
 ///
@@ -61,11 +66,12 @@ fn quoted(url: &Url, name: &str) -> String {
 /// A method that gives the rows of a query, which is tried first.
 fn method(name: &str, service: &str, url: Url, sql: String) -> Result<Method> {
     // What is wrong is better said to the operator than to each client.
-    Query::start(&url, &sql, false)?.columns_now()?;
+    Query::start(&url, &sql, false, None)?.columns_now()?;
     let served = Arc::new(ServedQuery {
         name: format!("{service}.{name}"),
         url,
         sql,
+        places: Arc::new(Semaphore::new(MOST_QUERIES)),
     });
     let method = Method::new(name, move |(): ()| Arc::clone(&served).rows());
     Ok(method.safe())
@@ -76,12 +82,17 @@ struct ServedQuery {
     name: String,
     url: Url,
     sql: String,
+    places: Arc<Semaphore>,
 }
 
 impl ServedQuery {
     /// Its rows, as they come.
     async fn rows(self: Arc<Self>) -> Result<RowStream, Fault> {
-        let begun = Query::start(&self.url, &self.sql, Work::is_timed());
+        let place = Arc::clone(&self.places).try_acquire_owned();
+        let place = place.map_err(|_| {
+            Fault::busy("too many queries of this method have not ended; try again later")
+        })?;
+        let begun = Query::start(&self.url, &self.sql, Work::is_timed(), Some(place));
         let mut query = begun.map_err(|error| self.failed(&error))?;
         let columns = query.columns().await;
         let schema = columns.map_err(|error| self.failed(&error))?;
@@ -113,7 +124,8 @@ impl ServedQuery {
 /// Some rows with how long they took, if that is asked for; nothing behind the last ones; or why there are no more.
 type QueryPart = Result<Option<(Rows, ReadTimes)>>;
 
-/// A query on a thread of its own. It ends when this is dropped, whatever it waits for.
+/// A query on a thread of its own. It ends when this is dropped, whatever it waits for, but for its connection, or another's lock on a file of
+/// SQLite: these have 20 s each.
 struct Query {
     columns: Receiver<Result<Schema>>,
     parts: Receiver<QueryPart>,
@@ -121,10 +133,17 @@ struct Query {
 }
 
 impl Query {
-    /// Starts it: its columns come, and its rows part by part.
-    fn start(url: &Url, sql: &str, is_timed: bool) -> Result<Query> {
+    /// Starts it: its columns come, and its rows part by part. Its place is given back when it has ended.
+    fn start(
+        url: &Url,
+        sql: &str,
+        is_timed: bool,
+        place: Option<OwnedSemaphorePermit>,
+    ) -> Result<Query> {
         let (url, sql) = (url.clone(), sql.to_owned());
         Query::of(is_timed, move |progress, forward| {
+            // Behind the connection: what is declared first is dropped last.
+            let _place = place;
             let mut database = Database::open(&url)?;
             Progress::begin(progress, database.interrupt())?;
             database.stream(&sql, None, forward)

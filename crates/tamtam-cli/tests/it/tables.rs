@@ -129,3 +129,61 @@ fn silent_query() {
     errors.read_to_string(&mut said).unwrap();
     assert_eq!(said, "");
 }
+
+#[cfg(target_os = "linux")]
+#[test]
+fn queries_whose_clients_have_left_before_they_could_begin_have_a_bound() {
+    tamtam_testing::within(std::time::Duration::from_secs(120), locked_out);
+}
+
+#[cfg(target_os = "linux")]
+fn locked_out() {
+    /// Queries of one method at a time.
+    const MOST: usize = 256;
+    let place = Place::empty();
+    database(
+        &place,
+        "create table numbers (n integer); insert into numbers values (7)",
+    );
+    let server = serving(place, &["--table", "numbers"]);
+    let process = server.program.id();
+    let lock = rusqlite::Connection::open(server.place.path("shop.db")).unwrap();
+    lock.execute_batch("begin exclusive").unwrap();
+    let address = server.url.strip_prefix("http://").unwrap();
+    let ask = format!("GET /rest/Tables/numbers HTTP/1.1\r\nHost: {address}\r\n\r\n");
+    // Each begins another query, and leaves, until one is told that there are too many.
+    let told = loop {
+        let before = queries(process);
+        assert!(before <= MOST, "{before} queries");
+        let mut leaving = TcpStream::connect(address).unwrap();
+        leaving.set_nonblocking(true).unwrap();
+        leaving.write_all(ask.as_bytes()).unwrap();
+        let mut said = [0; 4096];
+        let answered = loop {
+            match leaving.read(&mut said) {
+                Ok(length) => break Some(String::from_utf8_lossy(&said[..length]).into_owned()),
+                Err(_) if queries(process) != before => break None,
+                Err(_) => std::thread::yield_now(),
+            }
+        };
+        match answered {
+            // The server has not seen yet that others have left.
+            Some(answer) if answer.contains("the server has too much to do") => {}
+            Some(answer) if answer.starts_with("HTTP/1.1 503") => break answer,
+            Some(answer) => panic!("{answer}"),
+            None => {}
+        }
+    };
+    assert!(told.contains("too many queries"), "{told}");
+    assert!(queries(process) <= MOST);
+    lock.execute_batch("rollback").unwrap();
+    // What has ended has given its place back.
+    let answered = loop {
+        let (head, body) = server.ask("GET", "/rest/Tables/numbers", "", b"");
+        if head.starts_with("HTTP/1.1 200") {
+            break String::from_utf8(body).unwrap();
+        }
+    };
+    assert!(answered.contains("{\"n\":7}"), "{answered}");
+    assert_eq!(server.end(), Some(0));
+}
