@@ -179,9 +179,15 @@ impl Database {
                     url.parse().context("this is no URL of PostgreSQL")?;
                 let options = options.disable_statement_logging();
                 let mut connection = within(&runtime, options.connect()).context(advice)?;
-                // An older server does not know it; its queries end when they next write.
-                let looked_after = "SET client_connection_check_interval = '1s'";
-                let _ = runtime.block_on(connection.execute(looked_after));
+                let looked_after = async {
+                    let sql = "SET client_connection_check_interval = '1s'";
+                    match connection.execute(sql).await {
+                        // An older server does not know it; its queries end when they next write.
+                        Ok(_) | Err(sqlx::Error::Database(_)) => Ok(()),
+                        Err(error) => Err(error),
+                    }
+                };
+                within(&runtime, looked_after).context(advice)?;
                 Open::Postgres(runtime, connection).into()
             }
             Url::Sqlite(_) => bail!("a file of SQLite is opened, not connected to"),
