@@ -11,8 +11,8 @@ use std::time::{Duration, SystemTime};
 use axum::body::Body as HttpBody;
 use axum::extract::Request;
 use axum::http::header::{
-    ACCEPT_ENCODING, CONNECTION, CONTENT_ENCODING, CONTENT_LENGTH, CONTENT_TYPE, DATE, HOST,
-    IF_MODIFIED_SINCE, IF_NONE_MATCH, SET_COOKIE, TE, TRAILER, TRANSFER_ENCODING, UPGRADE,
+    ACCEPT_ENCODING, CONNECTION, CONTENT_ENCODING, CONTENT_LENGTH, CONTENT_TYPE, COOKIE, DATE,
+    HOST, IF_MODIFIED_SINCE, IF_NONE_MATCH, SET_COOKIE, TE, TRAILER, TRANSFER_ENCODING, UPGRADE,
 };
 use axum::http::{HeaderMap, HeaderName, HeaderValue, Method, StatusCode, Uri, request, response};
 use axum::response::Response;
@@ -269,6 +269,7 @@ impl Server {
         let headers = request.headers_mut();
         *headers = parts.headers.clone();
         remove_of_connection(headers);
+        join_cookies(headers);
         // An answer is wanted, not the word that the client has it.
         for name in [HOST, IF_NONE_MATCH, IF_MODIFIED_SINCE] {
             headers.remove(name);
@@ -327,6 +328,22 @@ fn remove_of_connection(headers: &mut HeaderMap) {
         "proxy-authorization",
     ] {
         headers.remove(name);
+    }
+}
+
+/// Makes one line of cookies that have come in several, as those of HTTP/2 may: to a server of HTTP/1 they are one (RFC 9113, section 8.2.3).
+fn join_cookies(headers: &mut HeaderMap) {
+    let lines: Vec<&[u8]> = headers
+        .get_all(COOKIE)
+        .iter()
+        .map(HeaderValue::as_bytes)
+        .collect();
+    if lines.len() < 2 {
+        return;
+    }
+    // What is made of values is one.
+    if let Ok(joined) = HeaderValue::from_bytes(&lines.join(&b"; "[..])) {
+        headers.insert(COOKIE, joined);
     }
 }
 

@@ -15,6 +15,7 @@ use tamtam_gateway::{Gateway, Method, Recorder, RecordingError, Replay, Service}
 use tempfile::TempDir;
 
 use crate::amf::{AMF, amf3_in, flex, headers, in_amf3, packet, send, with_references};
+use crate::http2::{Client, read};
 use crate::world::{Running, kit, request, run};
 
 mod flowing;
@@ -538,6 +539,38 @@ async fn other_server() -> String {
     let router = axum::Router::new().fallback(respond);
     tokio::spawn(async move { axum::serve(listener, router).await });
     url
+}
+
+#[test]
+fn cookies_of_http_2_reach_the_other_server_in_one_line() {
+    run(|| async {
+        // Each line of it that has come.
+        let respond = |headers: hyper::HeaderMap| async move {
+            let lines = headers.get_all(COOKIE).iter();
+            let lines: Vec<_> = lines
+                .map(|line| line.to_str().unwrap().to_owned())
+                .collect();
+            json!(lines).to_string()
+        };
+        let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await.unwrap();
+        let url = format!("http://{}", listener.local_addr().unwrap());
+        let router = axum::Router::new().fallback(respond);
+        tokio::spawn(async move { axum::serve(listener, router).await });
+        let folder = tempfile::tempdir().unwrap();
+        let recorder = Recorder::open(&url, folder.path().join("calls.jsonl")).unwrap();
+        let recorder = Running::of(Gateway::new().recorder(recorder)).await;
+        let mut client = Client::with_window(recorder.address, 64 << 10).await;
+        let asked = Request::get(format!("http://{}/place", recorder.address))
+            .header(COOKIE, "a=1")
+            .header(COOKIE, "b=2");
+        let answered = client.sender.send_request(asked.body(()).unwrap(), true);
+        let mut body = answered.unwrap().0.await.unwrap().into_body();
+        let mut told = Vec::new();
+        while let Some(bytes) = read(&mut body).await {
+            told.extend_from_slice(&bytes.unwrap());
+        }
+        assert_eq!(told, br#"["a=1; b=2"]"#);
+    });
 }
 
 #[test]
