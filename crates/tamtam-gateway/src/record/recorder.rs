@@ -19,7 +19,7 @@ use axum::response::Response;
 use bytes::{Bytes, BytesMut};
 use futures_util::FutureExt;
 use futures_util::future::BoxFuture;
-use futures_util::stream::{self, StreamExt};
+use futures_util::stream::{self, Stream, StreamExt};
 use http_body_util::{BodyExt, Full};
 use hyper::body::Incoming;
 use hyper_util::client::legacy::Client;
@@ -49,7 +49,8 @@ use crate::value::to_iso;
 /// credentials and cookies pass, and are not written. Answers that say nothing of the call are not written: status
 /// 401, 403, 407, 408, 421, 429 and 502 to 504.
 ///
-/// The head of an answer has to come within [`Limits::time`](crate::Limits::time), and so has each further piece of it; all of it may take longer.
+/// The head of an answer has to come within [`Limits::time`](crate::Limits::time), and so has each further piece of it, but of events
+/// (`text/event-stream`); all of it may take longer. One of which nothing more comes is cut off where its client has a part of it.
 /// An answer is in memory until it is written and has gone to its client. Where all that are have more than
 /// [`most_held_bytes`](Recorder::most_held_bytes), those that are on their way pass as they come, and are not recorded.
 ///
@@ -423,8 +424,7 @@ impl Recorder {
             let response = response.await.map_err(|_| silent())?;
             let (head, body) = response.map_err(|error| failed(said(&error)))?.into_parts();
             // What never ends is not waited for.
-            let is_endless = text(&head.headers, CONTENT_TYPE).starts_with("text/event-stream");
-            let taken = if is_endless {
+            let taken = if is_of_events(&head.headers) {
                 Taken {
                     begin: Bytes::new(),
                     rest: Remainder::Endless(body),
@@ -447,10 +447,10 @@ impl Recorder {
         }
         let lose = |reason: String| self.tell(&parts, false, reason);
         let Taken { begin, rest } = taken;
-        let passing = |head, begin, rest: Incoming| {
-            let rest = rest
-                .into_data_stream()
-                .map(|part| part.map_err(axum::Error::new));
+        let passing = |head: response::Parts, begin, rest: Incoming| {
+            // Between two events it may take as long as it does.
+            let longest_silence = (!is_of_events(&head.headers)).then_some(limits.time);
+            let rest = passed(rest, longest_silence, name_of(&parts));
             let begin = stream::once(std::future::ready(Ok(begin)));
             Response::from_parts(head, HttpBody::from_stream(begin.chain(rest)))
         };
@@ -611,6 +611,42 @@ impl Known {
                 .remove(&self.hasher.hash_one((&call.key, &call.form, &call.path)));
         }
     }
+}
+
+/// What comes behind the beginning of an answer, as it comes; it is cut off where nothing does for so long.
+fn passed(
+    rest: Incoming,
+    longest_silence: Option<Duration>,
+    request: String,
+) -> impl Stream<Item = Result<Bytes, axum::Error>> {
+    let rest = Some(rest.into_data_stream());
+    // Nothing is left of it behind an error.
+    stream::unfold((rest, request), move |(rest, request)| async move {
+        let mut rest = rest?;
+        let next = match longest_silence {
+            Some(time) => tokio::time::timeout(time, rest.next()).await,
+            None => Ok(rest.next().await),
+        };
+        match next {
+            Ok(part) => match part? {
+                Ok(part) => Some((Ok(part), (Some(rest), request))),
+                Err(error) => Some((Err(axum::Error::new(error)), (None, request))),
+            },
+            Err(late) => {
+                tracing::warn!(
+                    request,
+                    "the server that is recorded gave nothing more of an answer, which was cut off"
+                );
+                Some((Err(axum::Error::new(late)), (None, request)))
+            }
+        }
+    })
+}
+
+/// Whether an answer is of events, which never ends.
+fn is_of_events(headers: &HeaderMap) -> bool {
+    let media_type = text(headers, CONTENT_TYPE).split(';').next();
+    media_type.is_some_and(|name| name.trim().eq_ignore_ascii_case("text/event-stream"))
 }
 
 /// A request as people read it.

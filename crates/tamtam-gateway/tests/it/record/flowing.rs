@@ -4,13 +4,20 @@ use std::path::Path;
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
+use bytes::Bytes;
+use http_body_util::{BodyExt, Full};
+use hyper::body::Incoming;
+use hyper::client::conn::http1;
+use hyper_util::rt::TokioIo;
 use tamtam_gateway::{Gateway, Limits, Recorder, Replay};
 use tempfile::TempDir;
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::{TcpListener, TcpStream};
 use tokio::sync::Notify;
+use tokio::time::timeout;
 
-use crate::world::{Running, run};
+use crate::http2::SOON;
+use crate::world::{Running, request, run};
 
 /// A server whose answers come as their paths say.
 struct Slow {
@@ -44,8 +51,12 @@ async fn answer(mut stream: TcpStream, goes_on: Arc<Notify>) {
     let path = asked.split(' ').nth(1).unwrap();
     let (way, length) = path[1..].split_once('/').unwrap();
     let length: usize = length.parse().unwrap();
+    let kind = match way {
+        "events" => "Text/Event-Stream; charset=utf-8",
+        _ => "text/plain",
+    };
     let head = format!(
-        "HTTP/1.1 200 OK\r\ncontent-type: text/plain\r\ncontent-length: {length}\r\nconnection: close\r\n\r\n"
+        "HTTP/1.1 200 OK\r\ncontent-type: {kind}\r\ncontent-length: {length}\r\nconnection: close\r\n\r\n"
     );
     stream.write_all(head.as_bytes()).await.unwrap();
     let body = vec![b'x'; length];
@@ -57,7 +68,7 @@ async fn answer(mut stream: TcpStream, goes_on: Arc<Notify>) {
                 tokio::time::sleep(Duration::from_millis(150)).await;
             }
         }
-        "held" => {
+        "held" | "events" => {
             stream.write_all(begin).await.unwrap();
             goes_on.notified().await;
             stream.write_all(rest).await.unwrap();
@@ -117,6 +128,64 @@ fn an_answer_of_which_nothing_more_comes_is_given_up_in_time() {
         let (recorder, _losses, folder) = recorder_of(&slow, time, |recorder| recorder).await;
         assert_eq!(recorder.get("/held/1000", &[]).await.status, 504);
         assert_eq!(recorded_calls(&file_in(&folder)), 0);
+    });
+}
+
+/// The half of an answer that comes without waiting for the other, and what is to come of it.
+async fn half(recorder: &Running, path: &str) -> (Vec<u8>, Incoming) {
+    let stream = TcpStream::connect(recorder.address).await.unwrap();
+    let (mut sender, connection) = http1::handshake(TokioIo::new(stream)).await.unwrap();
+    tokio::spawn(connection);
+    let asked = request("GET", path).body(Full::<Bytes>::default()).unwrap();
+    let answered = sender.send_request(asked).await.unwrap();
+    assert_eq!(answered.status(), 200);
+    let mut body = answered.into_body();
+    let mut begin = Vec::new();
+    while begin.len() < 500 {
+        let frame = body.frame().await.unwrap().unwrap();
+        begin.extend_from_slice(frame.data_ref().unwrap());
+    }
+    (begin, body)
+}
+
+#[test]
+fn an_answer_that_passes_unrecorded_and_of_which_nothing_more_comes_is_cut_off_in_time() {
+    run(|| async {
+        let slow = Slow::start().await;
+        let time = Duration::from_millis(300);
+        let alone: fn(Recorder) -> Recorder = |recorder| recorder.most_answer_bytes(100);
+        let among_all: fn(Recorder) -> Recorder = |recorder| recorder.most_held_bytes(100);
+        for change in [alone, among_all] {
+            let (recorder, losses, _folder) = recorder_of(&slow, time, change).await;
+            let (mut read, mut body) = half(&recorder, "/held/1000").await;
+            let ended = async {
+                while let Some(frame) = body.frame().await {
+                    read.extend_from_slice(frame?.data_ref().unwrap());
+                }
+                Ok::<_, hyper::Error>(())
+            };
+            let ended = timeout(SOON, ended).await.expect("it is given up");
+            assert!(ended.is_err(), "it has an end as if it were whole");
+            assert_eq!(read.len(), 500);
+            assert_eq!(losses.lock().unwrap().len(), 1);
+        }
+    });
+}
+
+#[test]
+fn events_may_be_apart_for_longer_however_their_type_is_written() {
+    run(|| async {
+        let slow = Slow::start().await;
+        let time = Duration::from_millis(300);
+        let (recorder, _losses, _folder) = recorder_of(&slow, time, |recorder| recorder).await;
+        let (mut read, mut body) = half(&recorder, "/events/1000").await;
+        let silent = timeout(time * 3, body.frame()).await;
+        assert!(silent.is_err(), "nothing comes, and it is not cut off");
+        slow.goes_on.notify_one();
+        while let Some(frame) = body.frame().await {
+            read.extend_from_slice(frame.unwrap().data_ref().unwrap());
+        }
+        assert_eq!(read.len(), 1000);
     });
 }
 
