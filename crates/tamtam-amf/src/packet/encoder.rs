@@ -216,27 +216,93 @@ impl<'out> Encoder<'out> {
         response: &str,
         write: impl FnOnce(&mut Vec<u8>) -> Result<(), E>,
     ) -> Result<(), E> {
-        let part = self.message_part(target);
+        let (whole, begun) = self.begin_bytes(target, response)?;
+        let written = write(self.out);
+        self.end_bytes(target, whole, begun, written)
+    }
+
+    /// As [`message_bytes`](Self::message_bytes), where the value is made over a while. What makes it may take the vector away, as to another
+    /// thread, if it is back with what was there before it when that is ready.
+    ///
+    /// # Cancel safety
+    ///
+    /// What is in the vector is no packet where this is dropped before it is ready.
+    ///
+    /// # Errors
+    ///
+    /// As [`message_bytes`](Self::message_bytes).
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use std::future::ready;
+    /// use tamtam_amf::packet::{Encoder, PacketEncodeError, Version};
+    ///
+    /// async fn answer(encoder: &mut Encoder<'_>) -> Result<(), PacketEncodeError> {
+    ///     let write = async |out: &mut Vec<u8>| {
+    ///         let mut away = std::mem::take(out);
+    ///         // The marker of null.
+    ///         away.push(ready(5).await);
+    ///         *out = away;
+    ///         Ok(())
+    ///     };
+    ///     encoder.message_bytes_async("/1/onResult", "null", write).await
+    /// }
+    /// # let mut bytes = Vec::new();
+    /// # let mut encoder = Encoder::new(&mut bytes, Version::Amf0);
+    /// # let mut context = std::task::Context::from_waker(std::task::Waker::noop());
+    /// # let answered = std::pin::pin!(answer(&mut encoder)).poll(&mut context);
+    /// # assert_eq!(answered, std::task::Poll::Ready(Ok(())));
+    /// # let packet = tamtam_amf::packet::Packet::decode(&bytes, Default::default())?;
+    /// # assert_eq!(packet.messages[0].value, tamtam_amf::amf0::Value::Null);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub async fn message_bytes_async<E: From<PacketEncodeError>>(
+        &mut self,
+        target: &str,
+        response: &str,
+        write: impl AsyncFnOnce(&mut Vec<u8>) -> Result<(), E>,
+    ) -> Result<(), E> {
+        let (whole, begun) = self.begin_bytes(target, response)?;
+        let written = write(self.out).await;
+        self.end_bytes(target, whole, begun, written)
+    }
+
+    /// Begins a message whose value is made elsewhere; how many bytes there were before it.
+    fn begin_bytes(
+        &mut self,
+        target: &str,
+        response: &str,
+    ) -> Result<(usize, Begun), PacketEncodeError> {
         let whole = self.out.len();
-        let mut written = match self.begin_message(target, response) {
-            Ok(begun) => write(self.out).map(|()| begun),
-            Err(error) => Err(PacketEncodeError { part, error }.into()),
-        };
-        if matches!(&written, Ok(begun) if self.out.len() <= begun.start) {
-            let error = EncodeError::NotOneValue { written: 0 };
-            let part = self.message_part(target);
-            written = Err(PacketEncodeError { part, error }.into());
-        }
+        let begun = self.begin_message(target, response);
+        let begun = begun.map_err(|error| PacketEncodeError {
+            part: self.message_part(target),
+            error,
+        })?;
+        Ok((whole, begun))
+    }
+
+    /// Ends it, unless its value was not made.
+    fn end_bytes<E: From<PacketEncodeError>>(
+        &mut self,
+        target: &str,
+        whole: usize,
+        begun: Begun,
+        written: Result<(), E>,
+    ) -> Result<(), E> {
+        let written = written.and_then(|()| match self.out.len() > begun.start {
+            true => Ok(()),
+            false => Err(E::from(PacketEncodeError {
+                part: self.message_part(target),
+                error: EncodeError::NotOneValue { written: 0 },
+            })),
+        });
         match written {
-            Ok(begun) => {
-                self.end_message(begun);
-                Ok(())
-            }
-            Err(error) => {
-                self.out.truncate(whole);
-                Err(error)
-            }
+            Ok(()) => self.end_message(begun),
+            Err(_) => self.out.truncate(whole),
         }
+        written
     }
 
     fn message_part(&self, target: &str) -> Part {

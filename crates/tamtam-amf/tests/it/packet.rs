@@ -1,5 +1,8 @@
 //! Packets of remoting: their bytes, which part an error names, and what becomes of damaged ones.
 
+use std::pin::pin;
+use std::task::{Context, Poll, Waker};
+
 use proptest::prelude::*;
 
 use crate::arbitrary::{amf0_value, amf3_value, mutate, mutations};
@@ -692,4 +695,49 @@ fn values_that_are_passed_over_count_for_what_was_read_of_them() {
     }
     assert_eq!(causes[..4], vec![Cause::Marker(0x7f); 4][..], "{causes:?}");
     assert_eq!(causes[15], Cause::TooMany { limit: 20 });
+}
+
+/// What a future gives that waits for nothing.
+fn now<T>(future: impl Future<Output = T>) -> T {
+    let mut context = Context::from_waker(Waker::noop());
+    match pin!(future).poll(&mut context) {
+        Poll::Ready(value) => value,
+        Poll::Pending => panic!("it waits"),
+    }
+}
+
+#[test]
+fn a_message_that_is_made_over_a_while_is_as_one_that_is_made_at_once() {
+    let null = [5];
+    let mut at_once = Vec::new();
+    let mut encoder = Encoder::new(&mut at_once, Version::Amf0);
+    for target in ["a", "b"] {
+        let write = |out: &mut Vec<u8>| {
+            out.extend_from_slice(&null);
+            Ok::<_, PacketEncodeError>(())
+        };
+        encoder.message_bytes(target, "r", write).unwrap();
+    }
+    let mut slowly = Vec::new();
+    let mut encoder = Encoder::new(&mut slowly, Version::Amf0);
+    for target in ["a", "b"] {
+        let broken = async |out: &mut Vec<u8>| {
+            out.extend_from_slice(b"half of it");
+            Err(Box::<dyn std::error::Error>::from("no more rows"))
+        };
+        let broken = now(encoder.message_bytes_async(target, "r", broken));
+        assert_eq!(broken.unwrap_err().to_string(), "no more rows");
+        let nothing = async |_: &mut Vec<u8>| Ok::<_, PacketEncodeError>(());
+        let nothing = now(encoder.message_bytes_async(target, "r", nothing));
+        let none = EncodeError::NotOneValue { written: 0 };
+        assert_eq!(nothing.unwrap_err().error, none);
+        let write = async |out: &mut Vec<u8>| {
+            let mut away = std::mem::take(out);
+            away.extend_from_slice(&null);
+            *out = away;
+            Ok::<_, PacketEncodeError>(())
+        };
+        now(encoder.message_bytes_async(target, "r", write)).unwrap();
+    }
+    assert_eq!(slowly, at_once);
 }
