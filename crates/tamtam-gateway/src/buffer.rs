@@ -50,6 +50,12 @@ pub(crate) fn finish(mut answer: Vec<u8>) -> Vec<u8> {
     answer
 }
 
+/// Gives back most of the room that a long answer does not take, while that keeps no one waiting who serves sockets; a little is left for
+/// its end.
+pub(crate) fn give_back_room(answer: &mut Vec<u8>) {
+    answer.shrink_to(answer.len() + answer.len() / 8);
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

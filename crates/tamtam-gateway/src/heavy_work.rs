@@ -1,8 +1,16 @@
 //! Work that keeps a processor busy for a while, as to encode or compress what is large.
 
+use tamtam_rows::Rows;
 use tokio::sync::Semaphore;
 
+use crate::buffer;
 use crate::exchange::on_thread;
+use crate::table_form::TableForm;
+use crate::typed::guarded;
+use crate::{Fault, FaultKind};
+
+/// From this size on a body is encoded or compressed on another thread than that which serves the sockets.
+pub(crate) const LARGE_BYTES: usize = 256 << 10;
 
 /// So many pieces of it are done at once for all clients of this process, those that have left included.
 const MOST_PIECES: usize = 64;
@@ -44,6 +52,51 @@ impl HeavyWork {
     }
 }
 
+/// Whether a table is large where it is, or where it goes in this form.
+pub(crate) fn is_large(rows: &Rows, form: TableForm) -> bool {
+    rows.memory() > LARGE_BYTES || form.least_bytes(rows) > LARGE_BYTES
+}
+
+/// What a piece of work gives, which is done beside the sockets if it is large.
+///
+/// # Errors
+/// If it panics there.
+pub(crate) async fn worked<T: Send + 'static>(
+    is_large: bool,
+    work: impl FnOnce() -> T + Send + 'static,
+) -> Result<T, Fault> {
+    if !is_large {
+        return Ok(work());
+    }
+    // In a box: what is small has no room for it.
+    let worked = Box::pin(HEAVY_WORK.done(work)).await;
+    worked.ok_or_else(|| Fault::of(FaultKind::Internal, "the method failed"))
+}
+
+/// Writes behind what is in `out`, which is away meanwhile if that is large: it is written beside the sockets then.
+///
+/// # Errors
+/// What `write` gives, or that it panicked; a part of it may be in `out` then.
+pub(crate) async fn written(
+    is_large: bool,
+    out: &mut Vec<u8>,
+    write: impl FnOnce(&mut Vec<u8>) -> Result<(), Fault> + Send + 'static,
+) -> Result<(), Fault> {
+    if !is_large {
+        return write(out);
+    }
+    let mut away = std::mem::take(out);
+    let (back, written) = worked(true, move || {
+        let written = guarded(|| write(&mut away));
+        // It may be moved for that, here and not where it goes on.
+        buffer::give_back_room(&mut away);
+        (away, written)
+    })
+    .await?;
+    *out = back;
+    written
+}
+
 #[cfg(test)]
 mod tests {
     use std::sync::mpsc;
@@ -80,6 +133,23 @@ mod tests {
         drop(releases);
         let all = OF_TWO.room.acquire_many(2).await;
         assert!(all.is_ok(), "what is done gives its room back");
+    }
+
+    #[tokio::test]
+    async fn what_stands_before_what_is_written_is_there_still_when_that_panics() {
+        for is_large in [false, true] {
+            let mut out = b"before".to_vec();
+            let write = |out: &mut Vec<u8>| {
+                out.extend_from_slice(b" and behind");
+                Ok(())
+            };
+            written(is_large, &mut out, write).await.unwrap();
+            assert_eq!(out, b"before and behind");
+        }
+        let mut out = b"before".to_vec();
+        let broken = written(true, &mut out, |_| panic!("of the test")).await;
+        assert_eq!(broken.unwrap_err().kind(), FaultKind::Internal);
+        assert_eq!(out, b"before");
     }
 
     #[tokio::test]

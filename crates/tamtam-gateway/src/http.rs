@@ -29,7 +29,7 @@ use crate::content_type::{ContentType, VARYING};
 use crate::exchange::{self, Sent, Source, Step};
 use crate::gateway::{Shared, admitted};
 use crate::head::{Head, Listed, text};
-use crate::heavy_work::{HEAVY_WORK, SHORT_WORK};
+use crate::heavy_work::{HEAVY_WORK, LARGE_BYTES, SHORT_WORK};
 use crate::link_meter::LinkMeter;
 use crate::patient::{Leniency, LongerWaits, in_time};
 use crate::protocol::rest;
@@ -42,9 +42,6 @@ const REFUSED_BODY_BYTES: usize = 64 << 10;
 
 /// So many bytes are read of a body that says that it is larger than it may be, where its answer's place stands at its beginning.
 const BEGIN_BYTES: usize = 4 << 10;
-
-/// From this size on a body is encoded or compressed on another thread than that which serves the sockets.
-pub(crate) const LARGE_BYTES: usize = 256 << 10;
 
 /// How a request has come to a server of ours.
 #[derive(Debug)]

@@ -2,10 +2,11 @@
 
 use serde::de::DeserializeSeed;
 use tamtam_rows::encoding::JsonObjects;
-use tamtam_rows::{Encoding, Rows};
+use tamtam_rows::{CompressionKind, Encoding, Rows};
 
 use crate::content_type::ContentType;
 pub(crate) use crate::fault::not_carried;
+use crate::heavy_work::{is_large, written};
 use crate::row_stream::{table_too_large, write_gathered};
 use crate::table_form::TableForm;
 use crate::value::{Budget, View, Within};
@@ -61,27 +62,41 @@ fn too_deep(error: &serde_json::Error) -> Option<&'static str> {
     is_too_deep.then_some("values lie too deep in each other")
 }
 
-/// Writes an answer behind what is in `out`. A table is an array of objects.
+/// Writes an answer behind what is in `out`. A table is an array of objects, and is written beside the sockets if it is large.
 ///
 /// # Errors
 /// If JSON cannot carry it; `out` is then as it was.
 pub(crate) async fn write_answer(answer: Answer, out: &mut Vec<u8>) -> Result<(), Fault> {
     let before = out.len();
-    let written = match answer {
+    let result = match answer {
         Answer::Typed(typed) => typed.write_json(out),
-        Answer::Value(Value::Rows(rows)) => write_rows(&rows, out),
+        Answer::Value(Value::Rows(rows)) => write_table(*rows, out).await,
         Answer::Value(value) => write_value(&value, out),
-        Answer::Rows(rows) => write_rows(&rows, out),
-        Answer::Cached(table) => table.write(ContentType::Json.name(), out, write_rows),
+        Answer::Rows(rows) => write_table(rows, out).await,
+        Answer::Cached(table) => {
+            let form = ContentType::Json.name();
+            // What is kept is copied.
+            let is_large = is_large(table.rows(), TableForm::Json)
+                && table.get(form, CompressionKind::None).is_none();
+            written(is_large, out, move |out| table.write(form, out, write_rows)).await
+        }
         Answer::Stream(stream) => match stream.gather(TableForm::Json).await {
-            Ok(rows) => write_gathered_rows(&rows, out),
+            Ok(rows) => {
+                let is_large = is_large(&rows, TableForm::Json);
+                written(is_large, out, move |out| write_gathered_rows(&rows, out)).await
+            }
             Err(fault) => Err(fault),
         },
     };
-    if written.is_err() {
+    if result.is_err() {
         out.truncate(before);
     }
-    written
+    result
+}
+
+async fn write_table(rows: Rows, out: &mut Vec<u8>) -> Result<(), Fault> {
+    let is_large = is_large(&rows, TableForm::Json);
+    written(is_large, out, move |out| write_rows(&rows, out)).await
 }
 
 pub(crate) fn write_value(value: &Value, out: &mut Vec<u8>) -> Result<(), Fault> {

@@ -16,8 +16,8 @@
 // | 6 | link_root, service, table | actors that pages reach; methods, topics and properties under one name; a table as objects |
 // | 5 | push | topics and properties: what is kept of each, and where each subscriber is |
 // | 4 | json, method | JSON without a step between; what a method takes and gives |
-// | 3 | answer, metrics | what comes back, what is counted |
-// | 2 | arguments, caller, heavy_work, row_stream, typed, work | what is asked, who asks; what keeps a processor busy, beside the sockets; a table part by part, what serde writes; what a method has spent its time on |
+// | 3 | answer, heavy_work, metrics | what comes back; what keeps a processor busy, beside the sockets; what is counted |
+// | 2 | arguments, caller, row_stream, typed, work | what is asked, who asks; a table part by part, what serde writes; what a method has spent its time on |
 // | 1 | amf_classes, exchange, fault, head_timer, lasting, proxies, trace, under_way, unsent | types that are classes of AMF; what is measured of a request; what went wrong, as a client is told; by when a head has come; what outlives a request; for whom a proxy passes it on; its names elsewhere; which requests a connection has; which answers have not gone |
 // | 0 | accept_failure, admission, amf_rows, blocking, branch, buffer, cached_rows, content_type, head, limits, link_meter, patient, place, reset_budget, sessions, stream_head, table_form, value, web_policy | values between protocols, texts as errors tell them back; threads for handlers that block; what is at a path; in which forms a table goes as a whole; who may begin; what an error of accept says; the heads of requests and of answers; one future among those of a task; where an answer is written; what is allowed |
 

@@ -6,6 +6,7 @@ use axum::body::Body;
 use axum::http::header::{ACCEPT_RANGES, ALLOW, CACHE_CONTROL, CONTENT_RANGE, ETAG};
 use axum::http::{HeaderValue, Method as HttpMethod, StatusCode};
 use axum::response::Response;
+use bytes::Bytes;
 use tamtam_rows::{CompressionKind, Rows};
 
 use crate::cached_rows::{Encoded, tag_of};
@@ -13,10 +14,10 @@ use crate::content_type::ContentType;
 use crate::exchange;
 use crate::gateway::Shared;
 use crate::head::{Head, text};
-use crate::heavy_work::HEAVY_WORK;
+use crate::heavy_work::{is_large, worked};
 use crate::http::{
-    LARGE_BYTES, ReadyBody, accepted_compression, answer, answer_of, compression_for, made_ready,
-    plain, put, set, tell_status, vary,
+    ReadyBody, accepted_compression, answer, answer_of, compression_for, made_ready, plain, put,
+    set, tell_status, vary,
 };
 use crate::protocol::rest::{Accepted, Form, Picked, RowRange, encode_range, pick};
 use crate::stream_answer::of_stream;
@@ -82,7 +83,7 @@ pub(crate) async fn respond(
         Answer::Stream(stream) => match range {
             Some(range) => {
                 let picked = pick(stream, range, form.of_table()).await?;
-                of_picked(picked, move |rows| encode_range(form, rows)).await?
+                of_picked(form, picked, move |rows| encode_range(form, rows)).await?
             }
             None if form.takes_parts() => {
                 return of_stream(shared, head, form, stream).await;
@@ -147,11 +148,13 @@ async fn of_cached(
     let (encoded, compress) = match table.get(name, wanted) {
         Some(encoded) => (encoded, Duration::ZERO),
         None => {
-            let body = match table.get(name, CompressionKind::None) {
-                Some(plain) => plain.body.into(),
+            let body: Bytes = match table.get(name, CompressionKind::None) {
+                Some(plain) => plain.body,
                 None => {
-                    let (memory, table) = (table.rows().memory(), table.clone());
-                    encoded(memory, move || form.encode(table.rows())).await?
+                    let table = table.clone();
+                    let is_large = is_large(table.rows(), form.of_table());
+                    let encoded = worked(is_large, move || form.encode(table.rows()));
+                    encoded.await??.into()
                 }
             };
             let tag = tag_of(&body).into();
@@ -217,7 +220,7 @@ impl Whole {
         match self {
             Whole::Tag(tag, bytes) => Ok((tag, bytes)),
             Whole::Rows(rows) => {
-                let body = encoded(rows.memory(), move || form.encode(&rows)).await?;
+                let body = encoded(form, rows).await?;
                 Ok((tag_of(&body), body.len()))
             }
         }
@@ -260,8 +263,7 @@ async fn of_rows(
 ) -> Result<(Vec<u8>, Option<RangeOf>), Fault> {
     let total = Some(rows.len());
     let Some(range) = range else {
-        let body = encoded(rows.memory(), move || form.encode(&rows)).await?;
-        return Ok((body, None));
+        return Ok((encoded(form, rows).await?, None));
     };
     let range = range.of(rows.len()).unwrap_or(0..0);
     let before = range.start;
@@ -271,10 +273,11 @@ async fn of_rows(
         before,
         total,
     };
-    of_picked(picked, move |rows| form.encode(rows)).await
+    of_picked(form, picked, move |rows| form.encode(rows)).await
 }
 
 async fn of_picked(
+    form: Form,
     picked: Picked,
     encode: impl FnOnce(&Rows) -> Result<Vec<u8>, Fault> + Send + 'static,
 ) -> Result<(Vec<u8>, Option<RangeOf>), Fault> {
@@ -288,20 +291,15 @@ async fn of_picked(
         return Ok((Vec::new(), Some(RangeOf { total, selected })));
     }
     let selected = Some((before, before + rows.len() - 1));
-    let body = encoded(rows.memory(), move || encode(&rows)).await?;
+    let is_large = is_large(&rows, form.of_table());
+    let body = worked(is_large, move || encode(&rows)).await??;
     Ok((body, Some(RangeOf { total, selected })))
 }
 
-/// A table of so many bytes in memory, encoded: on another thread if it is large.
-async fn encoded(
-    memory: usize,
-    encode: impl FnOnce() -> Result<Vec<u8>, Fault> + Send + 'static,
-) -> Result<Vec<u8>, Fault> {
-    if memory <= LARGE_BYTES {
-        return encode();
-    }
-    let encoded = HEAVY_WORK.done(encode).await;
-    encoded.unwrap_or_else(|| Err(Fault::of(FaultKind::Internal, "the method failed")))
+/// A table in this form.
+async fn encoded(form: Form, rows: Rows) -> Result<Vec<u8>, Fault> {
+    let is_large = is_large(&rows, form.of_table());
+    worked(is_large, move || form.encode(&rows)).await?
 }
 
 /// Whether the table of a client that has a part of it is this one still, however it was compressed. A weak tag and a date say nothing of that.

@@ -50,7 +50,7 @@ impl<T: Serialize + Send> InEachForm for T {
 }
 
 /// What the user's code writes; where it panics, what it panics with stays here.
-fn guarded<W>(write: impl FnOnce() -> Result<W, Fault>) -> Result<W, Fault> {
+pub(crate) fn guarded<W>(write: impl FnOnce() -> Result<W, Fault>) -> Result<W, Fault> {
     catch_unwind(AssertUnwindSafe(write)).unwrap_or_else(|_| {
         tracing::error!("what writes an answer panicked");
         Err(Fault::of(FaultKind::Internal, "the method failed"))

@@ -7,8 +7,9 @@ use bytes::Bytes;
 use http_body_util::{BodyExt, Full};
 use hyper_util::rt::TokioIo;
 use serde_json::Value as Json;
+use tamtam_amf::amf3::Value as Amf3;
 use tamtam_amf::packet::Version;
-use tamtam_gateway::{Client, Fault, Gateway, Limits, Method, RowStream, Service};
+use tamtam_gateway::{CachedRows, Client, Fault, Gateway, Limits, Method, RowStream, Service};
 use tamtam_rows::{Compression, CompressionKind};
 use tokio::io::AsyncWriteExt;
 use tokio::net::TcpStream;
@@ -301,6 +302,110 @@ fn handlers_that_hang_keep_no_thread_from_the_work_for_others() {
             // On a busy machine 50 ms are over before a thread has begun.
             while server.json_rpc(call).await["result"]["sum"] != 3 {}
             drop(release);
+        });
+        runtime.shutdown_background();
+    });
+}
+
+/// Tables that are large in each form, and whose writing takes a while.
+fn large_tables() -> Service {
+    const ROWS: u32 = 50_000;
+    let whole = Method::new("whole", |(): ()| async { Ok::<_, Fault>(tiles(ROWS)) });
+    let parts = Method::new("parts", |(): ()| async {
+        let schema = tiles(0).schema().clone();
+        Ok::<_, Fault>(RowStream::new(schema, |sink| {
+            sink.send(tiles(ROWS)).map_err(Fault::from)
+        }))
+    });
+    let kept = Method::new("kept", |(): ()| async {
+        // Another one for each call, of which no form is kept yet.
+        Ok::<_, Fault>(CachedRows::new(tiles(ROWS)))
+    });
+    let methods = [whole.safe(), parts.safe(), kept.safe()].into_iter();
+    methods.fold(Service::new("Large"), Service::with)
+}
+
+/// Requests for such a table, by their protocols.
+fn asked_for_large_tables() -> Vec<(&'static str, String, hyper::Request<Full<Bytes>>)> {
+    let posted = |path: &'static str, content_type: &str, name: String, body: Bytes| {
+        let asked = request("POST", path).header("content-type", content_type);
+        (path, name, asked.body(Full::new(body)).unwrap())
+    };
+    let mut asked = Vec::new();
+    for method in ["Large.whole", "Large.parts", "Large.kept"] {
+        let name = method.to_owned();
+        let call = format!(r#"{{"jsonrpc":"2.0","method":"{method}","id":1}}"#);
+        let json = "application/json";
+        asked.push(posted("/jsonrpc", json, name.clone(), call.into()));
+        let call = format!("<methodCall><methodName>{method}</methodName></methodCall>");
+        asked.push(posted("/xmlrpc", "text/xml", name.clone(), call.into()));
+        let several = format!(
+            "<methodCall><methodName>system.multicall</methodName><params><param><value><array><data><value><struct>\
+             <member><name>methodName</name><value>{method}</value></member></struct></value></data></array></value></param></params></methodCall>"
+        );
+        let named = format!("{method} among several");
+        asked.push(posted("/xmlrpc", "text/xml", named, several.into()));
+        for version in [Version::Amf0, Version::Amf3] {
+            let call = amf::packet(version, vec![(method, vec![].into())]);
+            let named = format!("{method} in {version:?}");
+            let call = call.encode().unwrap().into();
+            asked.push(posted("/amf", amf::AMF, named, call));
+        }
+        let message = amf::flex(
+            "RemotingMessage",
+            &[
+                ("messageId", "1".into()),
+                ("destination", "Large".into()),
+                ("operation", method.trim_start_matches("Large.").into()),
+                ("body", Vec::<Amf3>::new().into()),
+            ],
+        );
+        let message = vec![amf::in_amf3(message)].into();
+        let call = amf::packet(Version::Amf3, vec![("null", message)]);
+        let named = format!("{method} by Flex");
+        let call = call.encode().unwrap().into();
+        asked.push(posted("/amf", amf::AMF, named, call));
+    }
+    asked
+}
+
+#[test]
+fn a_large_table_is_written_on_no_thread_that_serves_sockets_in_each_protocol() {
+    tamtam_testing::within(LIMIT, || {
+        let runtime = runtime_of_few_threads();
+        runtime.block_on(async {
+            let server = Running::of(kit().service(large_tables())).await;
+            let server = Arc::new(server);
+            for (path, name, asked) in asked_for_large_tables() {
+                // Where it is to be written, there is no thread for it as yet.
+                let (release, released) = std::sync::mpsc::channel::<()>();
+                let released = Arc::new(std::sync::Mutex::new(released));
+                let begun = Arc::new(Semaphore::new(0));
+                for _ in 0..FEW_THREADS {
+                    let (released, begun) = (Arc::clone(&released), Arc::clone(&begun));
+                    tokio::task::spawn_blocking(move || {
+                        begun.add_permits(1);
+                        let _ = released.lock().unwrap().recv();
+                    });
+                }
+                let both = begun.acquire_many(FEW_THREADS as u32).await.unwrap();
+                both.forget();
+                let asking = Arc::clone(&server);
+                let mut large = tokio::spawn(async move { asking.send(asked).await });
+                let early = timeout(Duration::from_millis(500), &mut large).await;
+                assert!(
+                    early.is_err(),
+                    "{path} {name}: it did not wait for a thread"
+                );
+                let call = r#"{"jsonrpc":"2.0","method":"Echo.echo","params":[7],"id":1}"#;
+                let small = timeout(SOON, server.json_rpc(call)).await;
+                assert_eq!(small.expect("it is answered")["result"], 7);
+                drop(release);
+                let answered = timeout(SOON, large).await.expect("it comes").unwrap();
+                assert_eq!(answered.status, 200, "{path} {name}");
+                let length = answered.body.len();
+                assert!(length > 256 << 10, "{path} {name}: {length}");
+            }
         });
         runtime.shutdown_background();
     });

@@ -4,6 +4,7 @@ use std::time::{Instant, SystemTime};
 
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
+use tamtam_rows::Rows;
 use uuid::Uuid;
 
 use super::arguments_of;
@@ -44,6 +45,26 @@ pub(super) enum Response {
 }
 
 impl Response {
+    /// The method that it calls at the client, and the message.
+    pub(super) fn into_parts(self) -> (&'static str, Value) {
+        match self {
+            Response::Result(message) => ("onResult", message),
+            Response::Fault(message) => ("onStatus", message),
+        }
+    }
+
+    /// The table that it carries.
+    pub(super) fn table(&self) -> Option<&Rows> {
+        let Response::Result(Value::Object(object)) = self else {
+            return None;
+        };
+        let body = object.members.iter().find(|(name, _)| name == "body");
+        match body {
+            Some((_, Value::Rows(rows))) => Some(rows),
+            _ => None,
+        }
+    }
+
     /// A fault without what only AMF may be unable to carry of it.
     pub(super) fn without_detail(&self) -> Option<Response> {
         let Response::Fault(Value::Object(object)) = self else {

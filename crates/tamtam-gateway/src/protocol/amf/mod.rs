@@ -10,14 +10,15 @@ pub(crate) mod weighed;
 mod write;
 
 use hyper::HeaderMap;
-use tamtam_amf::amf0::Numbering;
+use tamtam_amf::amf0::{self, Numbering};
 use tamtam_amf::packet::{Decoder, Encoder, PacketLimits, Version};
 use tamtam_rows::encoding::{Amf0Objects, Amf0RecordSet, Amf3Objects};
-use tamtam_rows::{Encoding, Rows};
+use tamtam_rows::{CompressionKind, Encoding, Rows};
 
 use crate::admission::Ticket;
 use crate::buffer;
 use crate::gateway::Shared;
+use crate::heavy_work::{is_large, written};
 use crate::json::not_carried;
 use crate::table_form::TableForm;
 use crate::value::shortened;
@@ -76,7 +77,8 @@ pub(crate) async fn answer(
             };
             if let Some(to) = &call.response {
                 make_room(&mut encoder);
-                write_flex(&mut encoder, to, &call.value, response, version)?;
+                let asked = (to.as_str(), &call.value);
+                answer_flex(&mut encoder, asked, response, version, classes).await?;
             }
             continue;
         }
@@ -228,9 +230,13 @@ async fn write_answer(
     let target = format!("{to}/onResult");
     let form = RowForm::of(version, form);
     if let Answer::Cached(table) = answer {
-        return write_rows(encoder, &target, |out| {
+        // What is kept is copied.
+        let is_large = is_large(table.rows(), form.of_table())
+            && table.get(form.name(), CompressionKind::None).is_none();
+        return write_beside(encoder, &target, is_large, move |out| {
             table.write(form.name(), out, |rows, out| form.encode(rows, out))
-        });
+        })
+        .await;
     }
     let rows = match answer {
         Answer::Rows(rows) => rows,
@@ -243,7 +249,29 @@ async fn write_answer(
                 .map_err(not_carried);
         }
     };
-    write_rows(encoder, &target, |out| form.encode(&rows, out))
+    let is_large = is_large(&rows, form.of_table());
+    write_beside(encoder, &target, is_large, move |out| {
+        form.encode(&rows, out)
+    })
+    .await
+}
+
+/// Writes a message, beside the sockets if it is large.
+async fn write_beside(
+    encoder: &mut Encoder<'_>,
+    target: &str,
+    is_large: bool,
+    write: impl FnOnce(&mut Vec<u8>) -> Result<(), Fault> + Send + 'static,
+) -> Result<(), Fault> {
+    if !is_large {
+        return write_rows(encoder, target, write);
+    }
+    let write = async |out: &mut Vec<u8>| {
+        let written = written(true, out, write).await;
+        written.map_err(Refused::Fault)
+    };
+    let message = encoder.message_bytes_async(target, "null", write);
+    Box::pin(message).await.map_err(Refused::into_fault)
 }
 
 fn write_rows(
@@ -253,16 +281,22 @@ fn write_rows(
 ) -> Result<(), Fault> {
     encoder
         .message_bytes(target, "null", |out| write(out).map_err(Refused::Fault))
-        .map_err(|refused| match refused {
-            Refused::Fault(fault) => fault,
-            Refused::Packet(error) => not_carried(error),
-        })
+        .map_err(Refused::into_fault)
 }
 
 /// Why a table is not in the packet.
 enum Refused {
     Fault(Fault),
     Packet(tamtam_amf::packet::PacketEncodeError),
+}
+
+impl Refused {
+    fn into_fault(self) -> Fault {
+        match self {
+            Refused::Fault(fault) => fault,
+            Refused::Packet(error) => not_carried(error),
+        }
+    }
 }
 
 impl From<tamtam_amf::packet::PacketEncodeError> for Refused {
@@ -363,16 +397,50 @@ fn write_flex(
     written.or_else(|fault| write_fault(encoder, to, &fault, version))
 }
 
+/// The same, beside the sockets if it is a large table.
+async fn answer_flex(
+    encoder: &mut Encoder<'_>,
+    (to, message): (&str, &Value),
+    response: flex::Response,
+    version: Version,
+    classes: &AmfClasses,
+) -> Result<(), Fault> {
+    let table = response.table();
+    if !table.is_some_and(|rows| is_large(rows, TableForm::Tree)) {
+        return write_flex(encoder, to, message, response, version);
+    }
+    let written = write_large_response(encoder, to, response, version, classes).await;
+    written.or_else(|fault| {
+        let failed = flex::failed(message, &fault);
+        write_flex(encoder, to, message, failed, version)
+    })
+}
+
+/// Writes a response beside the sockets, and makes there what it is written of.
+async fn write_large_response(
+    encoder: &mut Encoder<'_>,
+    to: &str,
+    response: flex::Response,
+    version: Version,
+    classes: &AmfClasses,
+) -> Result<(), Fault> {
+    let (method, message) = response.into_parts();
+    let classes = classes.external().clone();
+    write_beside(encoder, &format!("{to}/{method}"), true, move |out| {
+        let value = write::value(message, version)?;
+        let mut encoder = amf0::Encoder::new(out).with_classes(&classes);
+        encoder.write_value(&value).map_err(not_carried)
+    })
+    .await
+}
+
 fn write_response(
     encoder: &mut Encoder<'_>,
     to: &str,
     response: flex::Response,
     version: Version,
 ) -> Result<(), Fault> {
-    let (method, message) = match response {
-        flex::Response::Result(message) => ("onResult", message),
-        flex::Response::Fault(message) => ("onStatus", message),
-    };
+    let (method, message) = response.into_parts();
     let value = write::value(message, version)?;
     let written = encoder.write_message(&format!("{to}/{method}"), "null", &value);
     written.map_err(not_carried)

@@ -8,6 +8,7 @@ use tamtam_rows::Rows;
 
 use crate::admission::Ticket;
 use crate::gateway::{Shared, admitted};
+use crate::heavy_work::{is_large, worked};
 use crate::table_form::TableForm;
 use crate::{Answer, Arguments, Caller, Fault, FaultKind, Limits, Value};
 
@@ -66,10 +67,12 @@ async fn respond(
     if call.method == "system.multicall" {
         return multicall(shared, ticket, caller, call.params).await;
     }
-    match one(shared, ticket, caller, call).await? {
+    let given = one(shared, ticket, caller, call).await?;
+    worked(given.is_large(), move || match given {
         Given::Value(value) => write::response(&value),
         Given::Gathered(rows) => write::gathered(&rows),
-    }
+    })
+    .await?
 }
 
 /// What a call gives.
@@ -77,6 +80,17 @@ enum Given {
     Value(Value),
     /// A table that came part by part.
     Gathered(Rows),
+}
+
+impl Given {
+    /// Whether it is a table that is large.
+    fn is_large(&self) -> bool {
+        match self {
+            Given::Value(Value::Rows(rows)) => is_large(rows, TableForm::XmlRpc),
+            Given::Gathered(rows) => is_large(rows, TableForm::XmlRpc),
+            Given::Value(_) => false,
+        }
+    }
 }
 
 async fn one(
@@ -128,11 +142,16 @@ async fn multicall(
             Ok(call) => one(shared, ticket, caller, call).await,
             Err(fault) => Err(fault),
         };
-        match result {
-            Ok(Given::Gathered(rows)) => answers.push_gathered(&rows),
-            Ok(Given::Value(value)) => answers.push(Ok(value)),
-            Err(fault) => answers.push(Err(fault)),
-        }
+        let is_large = result.as_ref().is_ok_and(Given::is_large);
+        let pushed = worked(is_large, move || {
+            match result {
+                Ok(Given::Gathered(rows)) => answers.push_gathered(&rows),
+                Ok(Given::Value(value)) => answers.push(Ok(value)),
+                Err(fault) => answers.push(Err(fault)),
+            }
+            answers
+        });
+        answers = pushed.await?;
     }
     Ok(answers.finish())
 }
