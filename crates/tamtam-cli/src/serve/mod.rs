@@ -11,7 +11,7 @@ mod shapes;
 mod tables;
 mod tls;
 
-use std::io::{IsTerminal, Write};
+use std::io::{IsTerminal, Write, stdout};
 use std::process::ExitCode;
 
 use anyhow::{Context, Result};
@@ -88,7 +88,7 @@ async fn serve(gateway: Gateway, arguments: &ServeArguments) -> Result<()> {
     let mut out = standard_output::lock();
     writeln!(out, "listening on {}", server.url())?;
     // For people; a program reads the first line.
-    if out.is_terminal() {
+    if stdout().is_terminal() {
         let url = server.url();
         if !arguments.no_page && !url.starts_with("unix:") {
             writeln!(
