@@ -314,7 +314,8 @@ impl Stepper {
     }
 
     /// Lets time pass, and says how many steps there were meanwhile: first those of actors that have mail, and after
-    /// each timer that becomes due on the way those that follow from it.
+    /// each timer that becomes due on the way those that follow from it. One that is set again for now, whenever it has rung, rings once a
+    /// millisecond.
     ///
     /// # Examples
     ///

@@ -149,6 +149,12 @@ impl Desks {
         (0..self.count_used()).filter_map(|ring| Some((ring, self.used_at(ring)?)))
     }
 
+    /// All desks at which there ever was a thread: what they have counted counts still.
+    pub(super) fn made(&self) -> impl Iterator<Item = &Desk> {
+        let spare = self.spare.iter().filter_map(|desk| Some(&**desk.get()?));
+        self.own.iter().chain(spare)
+    }
+
     /// Whether anything is due in a ring. Sequentially consistent.
     pub(super) fn has_ring(&self) -> bool {
         self.used().any(|(_, desk)| desk.ring.len() != 0)

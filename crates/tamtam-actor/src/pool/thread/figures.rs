@@ -8,7 +8,7 @@ use crate::observe::{HomeKind, HomeSnapshot, Ledger, WatchedHome};
 
 impl WatchedHome for Shared {
     fn look(&self) -> HomeSnapshot {
-        let sum = |of: &dyn Fn(&Desk) -> u64| self.desks.used().map(|(_, desk)| of(desk)).sum();
+        let sum = |of: &dyn Fn(&Desk) -> u64| self.desks.made().map(of).sum();
         let (stand_ins, blocked) = {
             let people = self.people.lock();
             (people.stand_ins, people.blocked)

@@ -75,7 +75,10 @@ impl People {
             self.stand_ins -= usize::from(!has_resigned);
             self.free_rings.insert(ring);
         }
-        self.forget_ended();
+        if has_resigned {
+            // Those that end with the pool are joined.
+            self.forget_ended();
+        }
         self.alive == 0
     }
 }

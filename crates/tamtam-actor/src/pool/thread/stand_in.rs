@@ -6,7 +6,7 @@
 //!
 //! Near the limit the number of threads that do not wait shrinks. When the last one of them is about to wait, the last
 //! stand-in is started, the *reserve*. It looks in all queues for the actors for which blocked threads wait, gives those their
-//! turns, and goes when a thread has come back; what is not waited for has to wait for a while. So a long queue of actors that
+//! turns, and what they make due in them its own, and goes when a thread has come back; what is not waited for has to wait for a while. So a long queue of actors that
 //! all ask the same one is no reason to give up.
 //!
 //! If the reserve waits, too, the last thread *watches* while it waits: if it is still the last one after a moment, and an
@@ -146,9 +146,8 @@ impl Shared {
             } else {
                 Role::StandIn
             };
-            if !self.start_stand_in(stand_in, role) {
-                // SAFETY: no thread has started at this desk, so this one still owns it.
-                next = next.or_else(|| unsafe { self.desks.at(stand_in).next.take() });
+            if let Err(left) = self.start_stand_in(stand_in, role) {
+                next = next.or(left);
             }
         }
         // Before what has been due for longer: a thread waits for it.
@@ -170,17 +169,43 @@ impl Shared {
         ring.inspect(|&ring| self.desks.note_used(ring))
     }
 
-    /// Starts a stand-in that is counted already: `false` if there is no thread for it, so that the others have to do.
-    fn start_stand_in(self: &Arc<Self>, ring: usize, role: Role) -> bool {
+    /// Starts a stand-in that is counted already. If there is no thread for it, so that the others have to do, what lay on its desk comes back.
+    fn start_stand_in(self: &Arc<Self>, ring: usize, role: Role) -> Result<(), Option<Task>> {
         self.busy.begin();
-        let has_started = self.start_thread(ring, role).is_ok();
-        if !has_started {
-            self.rest();
-            let mut people = self.people.lock();
-            people.stand_ins -= 1;
-            people.free_rings.insert(ring);
+        if self.start_thread(ring, role).is_ok() {
+            return Ok(());
         }
-        has_started
+        // SAFETY: no thread has started at this desk, so this one still owns it: until the ring is given back.
+        let left = unsafe { self.desks.at(ring).next.take() };
+        self.rest();
+        let mut people = self.people.lock();
+        people.stand_ins -= 1;
+        people.free_rings.insert(ring);
+        Err(left)
+    }
+
+    /// For the last thread, which is about to wait without a look at this pool: if stand-ins are about to go, the reserve is started in the place of
+    /// one of them.
+    fn replace_those_who_go(self: &Arc<Self>, number: u64) {
+        loop {
+            let free = {
+                let mut people = self.people.lock();
+                if !people.is_last(number) {
+                    return;
+                }
+                let free = self.take_ring(&mut people);
+                people.stand_ins += usize::from(free.is_some());
+                if free.is_none() && people.resigned == 0 {
+                    return;
+                }
+                free
+            };
+            match free {
+                // Without a thread for it there is none.
+                Some(ring) => return drop(self.start_stand_in(ring, Role::Reserve)),
+                None => std::thread::sleep(POLL),
+            }
+        }
     }
 
     pub(super) fn unblock(&self, ring: usize, awaited: Option<usize>) {
@@ -263,7 +288,7 @@ impl Shared {
                 (free, people.resigned != 0)
             };
             // A stand-in that was not needed any more has ended meanwhile.
-            if free.is_some_and(|ring| self.start_stand_in(ring, Role::Reserve)) {
+            if free.is_some_and(|ring| self.start_stand_in(ring, Role::Reserve).is_ok()) {
                 return Ok(wait(deadline));
             }
             let system_has_none = free.is_some();
@@ -342,10 +367,11 @@ impl Blocking for PoolThreads {
     fn while_blocked(&self, wait: &mut dyn FnMut()) {
         let _waiter = BlockedThread::begin(None);
         let blocked = Blocked::begin(None);
-        if let Some((Blocked { shared, .. }, LeftForWait::Nobody(_))) = &blocked
-            && shared.has_tasks()
-        {
-            told::no_thread_left(&shared.name, shared.desks.spare(), AtWork::asker);
+        if let Some((Blocked { shared, .. }, LeftForWait::Nobody(number))) = &blocked {
+            shared.replace_those_who_go(*number);
+            if shared.people.lock().is_last(*number) && shared.has_tasks() {
+                told::no_thread_left(&shared.name, shared.desks.spare(), AtWork::asker);
+            }
         }
         wait();
     }
@@ -380,6 +406,7 @@ mod tests {
 
     use super::super::wait::KEPT_ASLEEP;
     use super::Shared;
+    use crate::observe::WatchedHome;
     use crate::pool::{Pool, Threads};
     use crate::{Address, Reply};
 
@@ -526,13 +553,16 @@ mod tests {
         let shared = shared(&pool);
         let chain = chain(&pool, 20);
         assert_eq!(chain.ask(|reply| reply), Ok(20));
-        assert!(shared.people.lock().alive > 1);
+        let turns = shared.look().turns;
         let deadline = Instant::now() + Duration::from_secs(60);
         while shared.people.lock().alive > 1 {
             assert!(Instant::now() < deadline, "those that sleep stay");
             std::thread::sleep(KEPT_ASLEEP);
         }
         assert_eq!(shared.desks.count_used(), 1);
+        // What they have counted counts still.
+        let counted = shared.look().turns;
+        assert!(counted >= turns && counted > 20, "{counted}");
         assert_eq!(chain.ask(|reply| reply), Ok(20));
     }
 }
