@@ -667,14 +667,16 @@ fn basic(user: &str) -> String {
     format!("Basic {}", STANDARD.encode([&named, colon].concat()))
 }
 
-/// A URL without the name and the password in it: errors are shown, and written down.
+/// A URL without the name and the password in it: errors are shown, and written down. One that is wrong may be so by them: it is without
+/// all that is before the last `@`.
 fn without_user(url: &str) -> Cow<'_, str> {
-    let Some((scheme, rest)) = url.split_once("://") else {
-        return url.into();
-    };
-    let end = rest.find(['/', '?', '#']).unwrap_or(rest.len());
-    match rest[..end].rfind('@') {
-        Some(at) => format!("{scheme}://{}", &rest[at + 1..]).into(),
+    match url.rfind('@') {
+        Some(_) if url.starts_with("unix:") => url.into(),
+        Some(at) => {
+            let scheme = url.find("://").filter(|&end| end < at);
+            let scheme = scheme.map_or("", |end| &url[..end + "://".len()]);
+            format!("{scheme}{}", &url[at + 1..]).into()
+        }
         None => url.into(),
     }
 }
