@@ -138,12 +138,15 @@ fn take_over(file: &File, before: &Metadata) -> Result<()> {
     use std::os::unix::fs::{MetadataExt, PermissionsExt, fchown};
 
     let made = file.metadata()?;
-    if (made.uid(), made.gid()) != (before.uid(), before.gid()) {
-        // Only root gives files away; one of several users of a folder keeps what is written there.
-        let _ = fchown(file, Some(before.uid()), Some(before.gid()));
-    }
     // Of what is allowed to others, the umask has taken some away.
-    let mode = before.permissions().mode() & 0o777;
+    let mut mode = before.permissions().mode() & 0o777;
+    if (made.uid(), made.gid()) != (before.uid(), before.gid())
+        && fchown(file, Some(before.uid()), Some(before.gid())).is_err()
+        && fchown(file, None, Some(before.gid())).is_err()
+    {
+        // Only root gives files away; one of several users of a folder keeps what is written there. Another group may do no more than others.
+        mode &= 0o707 | (mode & 0o007) << 3;
+    }
     Ok(file.set_permissions(Permissions::from_mode(mode))?)
 }
 
