@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use anyhow::{Context as _, Result, bail, ensure};
-use rustix::net::{AddressFamily, SocketAddrUnix, SocketType, socket};
+use rustix::net::{AddressFamily, SocketAddrUnix, SocketFlags, SocketType, socket_with};
 
 use super::answer::{Answer, VERSION};
 use super::arguments::By;
@@ -51,7 +51,13 @@ fn one_word(text: &str) -> String {
 /// Connects at once or not at all: a program that is stopped takes as many connections as may wait for it, and would have one wait that comes behind them.
 fn connect(path: &Path) -> std::io::Result<UnixStream> {
     let address = SocketAddrUnix::new(path)?;
-    let stream = UnixStream::from(socket(AddressFamily::UNIX, SocketType::STREAM, None)?);
+    let stream = socket_with(
+        AddressFamily::UNIX,
+        SocketType::STREAM,
+        SocketFlags::CLOEXEC,
+        None,
+    )?;
+    let stream = UnixStream::from(stream);
     stream.set_nonblocking(true)?;
     rustix::net::connect(&stream, &address)?;
     stream.set_nonblocking(false)?;
