@@ -9,7 +9,7 @@ use tamtam_lab::rows::LINKS;
 /// So many contenders that are level are named.
 const MOST_NAMED: usize = 3;
 
-/// "packed-small is the fastest at 1 Mbit/s; packed and arrow are level, and ahead of all others, at 8 Mbit/s and 1 Gbit/s. …"; `None` where no totals
+/// "packed-small is the fastest at 1 Mbit/s; packed and arrow are level, and none is ahead of them, at 8 Mbit/s and 1 Gbit/s. …"; `None` where no totals
 /// were measured. What is not ours is compared with the best of ours.
 #[must_use]
 pub(super) fn verdict(standings: &Standings) -> Option<String> {
@@ -72,7 +72,7 @@ fn first<'a>(standings: &'a Standings, metric: &str) -> Vec<&'a str> {
     first.into_iter().map(|(name, _)| name).collect()
 }
 
-/// "packed is the fastest", or "packed and arrow are level, and ahead of all others".
+/// "packed is the fastest", or "packed and arrow are level, and none is ahead of them".
 fn ahead(names: &[&str]) -> String {
     let named = names.iter().take(MOST_NAMED).copied();
     let mut said: Vec<String> = named.map(str::to_owned).collect();
@@ -83,7 +83,7 @@ fn ahead(names: &[&str]) -> String {
     let who = listed(&said);
     match names {
         [_] => format!("{who} is the fastest"),
-        _ => format!("{who} are level, and ahead of all others,"),
+        _ => format!("{who} are level, and none is ahead of them,"),
     }
 }
 
@@ -180,7 +180,7 @@ mod tests {
         let samples = [("+packed", Ok(packed), None), ("text", Ok(text), None)];
         assert_eq!(
             verdict(&standings("rows", "1000/random", &samples)).unwrap(),
-            "text and packed are level, and ahead of all others, at 1 Mbit/s; packed is the fastest at 8 Mbit/s. Times that \
+            "text and packed are level, and none is ahead of them, at 1 Mbit/s; packed is the fastest at 8 Mbit/s. Times that \
              the best other way takes of ours: 1.00× at 1 Mbit/s (text, level), 1.95× at 8 Mbit/s (text)."
         );
     }

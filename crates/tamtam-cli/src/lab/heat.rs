@@ -147,12 +147,12 @@ pub(super) fn sentence(lines: &[Line]) -> String {
     let count = |wanted: &dyn Fn(&Line) -> bool| lines.iter().filter(|line| wanted(line)).count();
     let of_cpu = count(&|line| line.ours.cpu.is_some());
     format!(
-        "Of {}, ours is the fastest in {}, is level with the best other way in {}, and takes more than 1.25 times the best \
-         time in {}; of {of_cpu} with CPU times, it takes at most 1.25 times the least in {}.",
+        "Of {}, ours is the fastest in {}, is level with the best other way in {}, and is behind and takes more than 1.25 times \
+         the best time in {}; of {of_cpu} with CPU times, it takes at most 1.25 times the least in {}.",
         number::counted(lines.len(), "row"),
         count(&|line| line.standing == Standing::Ahead),
         count(&|line| line.standing == Standing::Level),
-        count(&|line| line.ours.time > 1.25),
+        count(&|line| line.standing == Standing::Behind && line.ours.time > 1.25),
         count(&|line| line.ours.cpu.is_some_and(|cpu| cpu <= 1.25)),
     )
 }
@@ -251,7 +251,7 @@ pub(super) mod tests {
         );
         assert_eq!(
             sentence(&lines),
-            "Of 2 rows, ours is the fastest in 1, is level with the best other way in 0, and takes more than 1.25 times the best \
+            "Of 2 rows, ours is the fastest in 1, is level with the best other way in 0, and is behind and takes more than 1.25 times the best \
              time in 1; of 2 with CPU times, it takes at most 1.25 times the least in 0."
         );
     }
