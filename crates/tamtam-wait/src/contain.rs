@@ -1,6 +1,5 @@
 //! Running foreign code, such as a waker or a drop, where a panic must not get out.
 
-use core::task::Waker;
 #[cfg(not(tamtam_loom))]
 use std::any::Any;
 #[cfg(not(tamtam_loom))]
@@ -35,22 +34,6 @@ pub fn contain<R>(foreign: impl FnOnce() -> R) -> Option<R> {
 fn drop_contained(payload: Box<dyn Any + Send>) {
     if let Err(payload) = catch_unwind(AssertUnwindSafe(|| drop(payload))) {
         core::mem::forget(payload);
-    }
-}
-
-/// Drops a waker that was kept, if there is one, together with what kept it: that is dropped by code that knows of no waker, and may be in the middle
-/// of something. A panic of the drop, which is foreign code, ends here.
-#[inline]
-pub(crate) fn drop_waker(waker: Option<Waker>) {
-    /// What keeps wakers goes in a hundred places of a program, and mostly has none then.
-    #[cold]
-    #[inline(never)]
-    fn drop_it(waker: Waker) {
-        contain(|| drop(waker));
-    }
-
-    if let Some(waker) = waker {
-        drop_it(waker);
     }
 }
 

@@ -7,11 +7,12 @@ use core::ptr;
 use core::task::Waker;
 use std::time::Instant;
 
-use crate::contain::{contain, drop_waker, or_undo};
+use crate::contain::{contain, or_undo};
+use crate::seam::Arc;
 #[cfg(not(tamtam_loom))]
 use crate::seam::atomic::fence;
 use crate::seam::atomic::{AtomicPtr, Ordering};
-use crate::seam::{Arc, UnsafeCell};
+use crate::waker_place::WakerPlace;
 use crate::{Backoff, Futex, Operation, Patience, Scope, SharedWords};
 
 /// No thread has chosen it yet; the thread is awake.
@@ -89,18 +90,8 @@ struct Choice {
     ///
     /// The thread that moves the word from `PARKED` to a decision may take it; the task itself may change it
     /// while the word is `WAITING`, and while no other thread has the context.
-    waker: UnsafeCell<Option<Waker>>,
+    waker: WakerPlace,
     is_task: bool,
-}
-
-impl Drop for Choice {
-    fn drop(&mut self) {
-        let waker = self.waker.with_mut(|place| {
-            // SAFETY: no other thread has this any more.
-            unsafe { (*place).take() }
-        });
-        drop_waker(waker);
-    }
 }
 
 // SAFETY: the waker is accessed by one thread at a time, as its comment says; a waker may be sent and
@@ -149,7 +140,7 @@ impl Context {
         Context(Arc::new(Choice {
             word: Futex::new(WAITING),
             packet: AtomicPtr::new(ptr::null_mut()),
-            waker: UnsafeCell::new(None),
+            waker: WakerPlace::new(),
             is_task,
         }))
     }

@@ -4,12 +4,13 @@
 //
 // | floor | modules | what |
 // |---|---|---|
-// | 6 | task | the wait of a future, over one source or several |
-// | 5 | source | what can be waited for: the trait that channels, slots and events implement |
-// | 4 | list, timer | who waits for one thing; deadlines of tasks, by one thread |
-// | 3 | context | one wait of a thread or a task: who selects it, and how it sleeps |
-// | 2 | attention, habit, woken, words | the flag of a waiter; how long to look before sleeping; one wait among several of a task; words of other processes to sleep at |
-// | 1 | activity, backoff, fence, futex, giving_way, lone, operation | parts of a wait: an index and a token, processors at work, the asymmetric fence, the system call, whether another thread ran, a single waiter |
+// | 7 | task | the wait of a future, over one source or several |
+// | 6 | source | what can be waited for: the trait that channels, slots and events implement |
+// | 5 | list, timer | who waits for one thing; deadlines of tasks, by one thread |
+// | 4 | context | one wait of a thread or a task: who selects it, and how it sleeps |
+// | 3 | attention, habit, woken, words | the flag of a waiter; how long to look before sleeping; one wait among several of a task; words of other processes to sleep at |
+// | 2 | activity, backoff, fence, futex, giving_way, lone, operation | parts of a wait: an index and a token, processors at work, the asymmetric fence, the system call, whether another thread ran, a single waiter |
+// | 1 | waker_place | where a waker is kept |
 // | 0 | contain, inline, nesting, process, seam, strategy | a panic kept in; a value in some words; values of limited depth; forks; std or loom; what a user chooses |
 
 mod activity;
@@ -33,6 +34,7 @@ mod source;
 mod strategy;
 mod task;
 mod timer;
+mod waker_place;
 mod woken;
 mod words;
 

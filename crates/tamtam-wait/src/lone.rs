@@ -18,9 +18,9 @@
 
 use core::task::Waker;
 
-use crate::contain::{contain, drop_waker, or_undo};
-use crate::seam::UnsafeCell;
+use crate::contain::{contain, or_undo};
 use crate::seam::atomic::{AtomicU64, Ordering};
+use crate::waker_place::WakerPlace;
 
 const FREE: u64 = 0;
 /// All of the word: the thread that has claimed the place writes the count again.
@@ -37,7 +37,7 @@ pub(crate) struct Lone {
     ///
     /// It stays after the wake-up, so that the next listing of the same task need not clone it: 20 ns a
     /// wait. So a list may keep one waker, and what that owns, for as long as the list itself is there.
-    waker: UnsafeCell<Option<Waker>>,
+    waker: WakerPlace,
 }
 
 /// What a task keeps of its listing.
@@ -49,17 +49,6 @@ unsafe impl Send for Lone {}
 // SAFETY: the state gives the waker to one thread at a time, and wakers may be sent and shared.
 unsafe impl Sync for Lone {}
 
-impl Drop for Lone {
-    #[inline]
-    fn drop(&mut self) {
-        let waker = self.waker.with_mut(|place| {
-            // SAFETY: no other thread has this any more.
-            unsafe { (*place).take() }
-        });
-        drop_waker(waker);
-    }
-}
-
 fn freed(word: u64) -> u64 {
     (word & !STATE).wrapping_add(NEXT) | FREE
 }
@@ -68,7 +57,7 @@ impl Lone {
     pub(crate) fn new() -> Self {
         Lone {
             word: AtomicU64::new(FREE),
-            waker: UnsafeCell::new(None),
+            waker: WakerPlace::new(),
         }
     }
 

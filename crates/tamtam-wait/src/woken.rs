@@ -3,13 +3,13 @@
 use core::fmt;
 use core::task::Waker;
 
-use crate::contain::{contain, drop_waker};
+use crate::contain::contain;
 use crate::lone::Lone;
 use crate::seam::{
-    UnsafeCell,
     atomic::{AtomicBool, AtomicU32, Ordering},
     model_fence, spin_loop,
 };
+use crate::waker_place::WakerPlace;
 
 /// Whether one future among several of a task was woken since it was polled, and the task that is to poll it then.
 ///
@@ -103,7 +103,7 @@ const SET: u32 = 2;
 struct First {
     state: AtomicU32,
     /// Written by the one who made the state `CLAIMED`; read when it is `SET`.
-    waker: UnsafeCell<Option<Waker>>,
+    waker: WakerPlace,
 }
 
 // SAFETY: the state gives the waker to one thread to be written, and then to all to be read; wakers may be sent and shared.
@@ -111,22 +111,11 @@ unsafe impl Send for First {}
 // SAFETY: the state gives the waker to one thread to be written, and then to all to be read; wakers may be sent and shared.
 unsafe impl Sync for First {}
 
-impl Drop for First {
-    #[inline]
-    fn drop(&mut self) {
-        let waker = self.waker.with_mut(|place| {
-            // SAFETY: no other thread has this any more.
-            unsafe { (*place).take() }
-        });
-        drop_waker(waker);
-    }
-}
-
 impl First {
     fn new() -> First {
         First {
             state: AtomicU32::new(NONE),
-            waker: UnsafeCell::new(None),
+            waker: WakerPlace::new(),
         }
     }
 
