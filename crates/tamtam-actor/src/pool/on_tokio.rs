@@ -64,8 +64,9 @@ pub(super) struct OnTokio {
     ledger: Option<Arc<Ledger>>,
     /// Who is to be told when the runtime ends.
     remembered: Arc<Remembered>,
-    /// The task that will hear of it.
+    /// The first one who is to be told has that task made.
     has_witness: AtomicBool,
+    /// The task that will hear of it.
     witness: OnceLock<AbortHandle>,
     spares: Arc<Spares>,
 }

@@ -305,7 +305,7 @@ impl Shared {
             Role::Own | Role::StandIn => self.take_turns(ring, role),
             Role::Reserve => self.serve_as_reserve(ring),
         };
-        // What that makes due is on the desk.
+        // What that makes due lies on the desk: before one that has resigned hands that over.
         Unflushed::end();
         if has_resigned {
             self.hand_over(ring);

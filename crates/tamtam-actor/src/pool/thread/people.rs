@@ -44,10 +44,14 @@ impl People {
         self.at_large() == 0 && self.blocks == number
     }
 
-    /// A stand-in goes if that says so of these people: `true` if it does. It is not counted any more from then on, so that no two go
-    /// in the place of one.
-    pub(super) fn resigns(&mut self, is_superfluous: impl FnOnce(&Self) -> bool) -> bool {
-        let resigns = is_superfluous(self);
+    /// A stand-in goes when those whom it stands in for are back, the reserve when another thread is: `true` if the one with this role does. It is
+    /// not counted any more from then on, so that no two go in the place of one.
+    pub(super) fn resigns(&mut self, role: Role) -> bool {
+        let resigns = match role {
+            Role::Own => false,
+            Role::StandIn => self.stand_ins > self.blocked,
+            Role::Reserve => self.at_large() > 1,
+        };
         self.stand_ins -= usize::from(resigns);
         self.resigned += usize::from(resigns);
         resigns
@@ -55,11 +59,8 @@ impl People {
 
     /// Of so many rings, counted from the first one, how many are to be looked at: those behind the last one that a thread has are not.
     pub(super) fn rings_in_use(&self, used: usize) -> usize {
-        let free = |ring: &usize| self.free_rings.contains(ring);
-        (0..used)
-            .rev()
-            .find(|ring| !free(ring))
-            .map_or(0, |ring| ring + 1)
+        let last = (0..used).rev().find(|ring| !self.free_rings.contains(ring));
+        last.map_or(0, |ring| ring + 1)
     }
 
     /// What the system keeps of a thread, its stack above all, it keeps until that is joined, or will not be.

@@ -6,8 +6,8 @@
 //!
 //! Near the limit the number of threads that do not wait shrinks. When the last one of them is about to wait, the last
 //! stand-in is started, the *reserve*. It looks in all queues for the actors for which blocked threads wait, gives those their
-//! turns, and what they make due in them its own, and goes when a thread has come back; what is not waited for has to wait for a while. So a long queue of actors that
-//! all ask the same one is no reason to give up.
+//! turns, and what they make due in them its own, and goes when a thread has come back; what is not waited for has to wait for a
+//! while. So a long queue of actors that all ask the same one is no reason to give up.
 //!
 //! If the reserve waits, too, the last thread *watches* while it waits: if it is still the last one after a moment, and an
 //! actor is due for which a blocked thread waits, then no thread is left to run that actor, and the wait of the thread that
@@ -45,14 +45,22 @@ pub(super) enum LeftForWait {
     Nobody(u64),
 }
 
+/// What the last thread finds that seeks another one to run what is due.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Relief {
+    /// There is one.
+    Come,
+    /// A stand-in is about to end, so that another one may be started.
+    Soon,
+    /// There may be another stand-in, and the system has no thread for it.
+    NoneBySystem,
+    None,
+}
+
 impl Shared {
-    /// A stand-in goes when those whom it stands in for are back, the reserve when another thread is: `true` if this one does.
+    /// As [`People::resigns`], of this thread.
     pub(super) fn resign(&self, role: Role) -> bool {
-        self.people.lock().resigns(|people| match role {
-            Role::Own => false,
-            Role::StandIn => people.stand_ins > people.blocked,
-            Role::Reserve => people.at_large() > 1,
-        })
+        self.people.lock().resigns(role)
     }
 
     /// A stand-in gives what it has to do to the others.
@@ -126,7 +134,6 @@ impl Shared {
                 people.stand_ins < people.blocked
             };
             let stand_in = is_wanted.then(|| self.take_ring(&mut people)).flatten();
-            people.stand_ins += usize::from(stand_in.is_some());
             (stand_in, is_reserve, people.blocks)
         };
         // What is due next on this thread is for others now.
@@ -163,10 +170,13 @@ impl Shared {
         }
     }
 
-    /// A ring for another stand-in, whose desk is to be looked at from now on: under the lock under which others are not any more.
+    /// A ring for another stand-in, which is counted from now on, and whose desk is to be looked at: under the lock under which others are not
+    /// any more.
     pub(super) fn take_ring(&self, people: &mut People) -> Option<usize> {
-        let ring = people.free_rings.pop_first();
-        ring.inspect(|&ring| self.desks.note_used(ring))
+        let ring = people.free_rings.pop_first()?;
+        people.stand_ins += 1;
+        self.desks.note_used(ring);
+        Some(ring)
     }
 
     /// Starts a stand-in that is counted already. If there is no thread for it, so that the others have to do, what lay on its desk comes back.
@@ -184,27 +194,21 @@ impl Shared {
         Err(left)
     }
 
-    /// For the last thread, which is about to wait without a look at this pool: if stand-ins are about to go, the reserve is started in the place of
-    /// one of them.
-    fn replace_those_who_go(self: &Arc<Self>, number: u64) {
-        loop {
-            let free = {
-                let mut people = self.people.lock();
-                if !people.is_last(number) {
-                    return;
-                }
-                let free = self.take_ring(&mut people);
-                people.stand_ins += usize::from(free.is_some());
-                if free.is_none() && people.resigned == 0 {
-                    return;
-                }
-                free
-            };
-            match free {
-                // Without a thread for it there is none.
-                Some(ring) => return drop(self.start_stand_in(ring, Role::Reserve)),
-                None => std::thread::sleep(POLL),
+    /// For the thread that was the so manyth to be blocked: whether it is the last one still, and no stand-in could be started. One that was not
+    /// needed any more may have ended meanwhile.
+    fn seek_relief(self: &Arc<Self>, number: u64) -> Relief {
+        let (free, are_going) = {
+            let mut people = self.people.lock();
+            if !people.is_last(number) {
+                return Relief::Come;
             }
+            (self.take_ring(&mut people), people.resigned != 0)
+        };
+        match free.map(|ring| self.start_stand_in(ring, Role::Reserve)) {
+            Some(Ok(())) => Relief::Come,
+            _ if are_going => Relief::Soon,
+            Some(Err(_)) => Relief::NoneBySystem,
+            None => Relief::None,
         }
     }
 
@@ -277,26 +281,15 @@ impl Shared {
             if deadline.is_some_and(|deadline| deadline <= Instant::now()) {
                 return Ok(None);
             }
-            let (free, are_going) = {
-                let mut people = self.people.lock();
-                if !people.is_last(number) {
-                    drop(people);
-                    return Ok(wait(deadline));
+            let system_has_none = match self.seek_relief(number) {
+                Relief::Come => return Ok(wait(deadline)),
+                Relief::Soon => {
+                    pause = POLL;
+                    continue;
                 }
-                let free = self.take_ring(&mut people);
-                people.stand_ins += usize::from(free.is_some());
-                (free, people.resigned != 0)
+                Relief::NoneBySystem => true,
+                Relief::None => false,
             };
-            // A stand-in that was not needed any more has ended meanwhile.
-            if free.is_some_and(|ring| self.start_stand_in(ring, Role::Reserve).is_ok()) {
-                return Ok(wait(deadline));
-            }
-            let system_has_none = free.is_some();
-            if are_going {
-                // One is about to.
-                pause = POLL;
-                continue;
-            }
             if Instant::now() < gives_up {
                 pause = (2 * pause).min(LOOK_AGAIN);
                 continue;
@@ -368,8 +361,14 @@ impl Blocking for PoolThreads {
         let _waiter = BlockedThread::begin(None);
         let blocked = Blocked::begin(None);
         if let Some((Blocked { shared, .. }, LeftForWait::Nobody(number))) = &blocked {
-            shared.replace_those_who_go(*number);
-            if shared.people.lock().is_last(*number) && shared.has_tasks() {
+            // This wait does not look at the pool.
+            let relief = loop {
+                match shared.seek_relief(*number) {
+                    Relief::Soon => std::thread::sleep(POLL),
+                    relief => break relief,
+                }
+            };
+            if relief != Relief::Come && shared.has_tasks() {
                 told::no_thread_left(&shared.name, shared.desks.spare(), AtWork::asker);
             }
         }

@@ -134,11 +134,10 @@ impl Shared {
                     stealer.note(self.desks.at(ring).turns());
                     task
                 }
-                None => {
-                    self.busy.begin();
-                    if let Some(task) = self.steal_next(ring, &mut seen) {
-                        task
-                    } else if kept_until.is_some_and(|until| until <= Instant::now()) {
+                None => match self.take_as_busy(|| self.steal_next(ring, &mut seen)) {
+                    Some(task) => task,
+                    None if kept_until.is_some_and(|until| until <= Instant::now()) => {
+                        self.busy.begin();
                         if self.resign(role) {
                             // Another one looks after those that work. And what has come while this thread looked around, none was woken for.
                             if nap.end() || self.has_tasks() {
@@ -149,11 +148,9 @@ impl Shared {
                         self.rest();
                         kept_until = Some(Instant::now() + KEPT_ASLEEP);
                         continue;
-                    } else {
-                        self.rest();
-                        continue;
                     }
-                }
+                    None => continue,
+                },
                 Some(FoundTurn::Call) => {
                     nap.note_call();
                     continue;
