@@ -86,7 +86,7 @@ pub enum EndReason {
 }
 
 /// A reason leads to at most so many others: it is read, compared and dropped one inside the other.
-const MOST_LINKED: usize = 64;
+pub(crate) const MOST_LINKED: usize = 64;
 
 impl EndReason {
     /// That of an actor that was linked with one that has ended so.
@@ -95,11 +95,8 @@ impl EndReason {
             EndReason::Linked(other) => Some(&other.reason),
             _ => None,
         });
-        let (mut count, mut first) = (0, &ended.reason);
-        for reason in reasons {
-            count += 1;
-            first = reason;
-        }
+        let (count, first) =
+            reasons.fold((0, &ended.reason), |(count, _), reason| (count + 1, reason));
         let mut ended = ended.clone();
         if count >= MOST_LINKED {
             ended.reason = first.clone();

@@ -32,7 +32,7 @@ pub use crate::wire::{Encoding, decode, encode};
 
 use crate::address::Address;
 use crate::cell::{AnyActor, WatchKey};
-use crate::ended::{EndReason, Ended, Panicked, ProcessEnd};
+use crate::ended::{EndReason, Ended, MOST_LINKED, Panicked, ProcessEnd};
 use crate::error::{AskError, Fate, LinkFailure, Refused};
 use crate::id::ActorId;
 use crate::mailbox::{DeadLetter, Loss, tell_of};
@@ -640,7 +640,7 @@ pub enum FarEnd {
 
 impl FarEnd {
     /// So many actors of a chain of links are named at most: the nearest ones.
-    pub const MOST_LINKED: usize = 64;
+    pub const MOST_LINKED: usize = MOST_LINKED;
 
     /// What is told of this.
     #[must_use]
