@@ -1,9 +1,10 @@
 //! Work that keeps a processor busy for a while, as to encode or compress what is large.
 
-use tamtam_rows::Rows;
+use tamtam_rows::{CompressionKind, Rows};
 use tokio::sync::Semaphore;
 
 use crate::buffer;
+use crate::cached_rows::CachedRows;
 use crate::exchange::on_thread;
 use crate::table_form::TableForm;
 use crate::typed::guarded;
@@ -55,6 +56,11 @@ impl HeavyWork {
 /// Whether a table is large where it is, or where it goes in this form.
 pub(crate) fn is_large(rows: &Rows, form: TableForm) -> bool {
     rows.memory() > LARGE_BYTES || form.least_bytes(rows) > LARGE_BYTES
+}
+
+/// As [`is_large`], of a table that is kept by this name: what is kept so already is copied.
+pub(crate) fn is_large_anew(table: &CachedRows, name: &'static str, form: TableForm) -> bool {
+    is_large(table.rows(), form) && table.get(name, CompressionKind::None).is_none()
 }
 
 /// What a piece of work gives, which is done beside the sockets if it is large.

@@ -2,11 +2,11 @@
 
 use serde::de::DeserializeSeed;
 use tamtam_rows::encoding::JsonObjects;
-use tamtam_rows::{CompressionKind, Encoding, Rows};
+use tamtam_rows::{Encoding, Rows};
 
 use crate::content_type::ContentType;
 pub(crate) use crate::fault::not_carried;
-use crate::heavy_work::{is_large, written};
+use crate::heavy_work::{is_large, is_large_anew, written};
 use crate::row_stream::{table_too_large, write_gathered};
 use crate::table_form::TableForm;
 use crate::value::{Budget, View, Within};
@@ -75,9 +75,7 @@ pub(crate) async fn write_answer(answer: Answer, out: &mut Vec<u8>) -> Result<()
         Answer::Rows(rows) => write_table(rows, out).await,
         Answer::Cached(table) => {
             let form = ContentType::Json.name();
-            // What is kept is copied.
-            let is_large = is_large(table.rows(), TableForm::Json)
-                && table.get(form, CompressionKind::None).is_none();
+            let is_large = is_large_anew(&table, form, TableForm::Json);
             written(is_large, out, move |out| table.write(form, out, write_rows)).await
         }
         Answer::Stream(stream) => match stream.gather(TableForm::Json).await {

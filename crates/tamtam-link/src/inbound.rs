@@ -456,7 +456,7 @@ impl Inbound {
 
     /// Gives an actor a message, of this frame, or holds it.
     fn give(&mut self, number: u64, mut body: Body<'_>, frame: &[u8]) -> Result<(), LinkEnd> {
-        if number == ROOT && self.held.is_some() && self.core.offers_root {
+        if number == ROOT && self.held.is_some() && !self.is_unoffered_root(number) {
             if self.root.is_none() {
                 return Err(not_exported(number));
             }

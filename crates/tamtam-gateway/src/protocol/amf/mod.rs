@@ -13,12 +13,12 @@ use hyper::HeaderMap;
 use tamtam_amf::amf0::{self, Numbering};
 use tamtam_amf::packet::{Decoder, Encoder, PacketLimits, Version};
 use tamtam_rows::encoding::{Amf0Objects, Amf0RecordSet, Amf3Objects};
-use tamtam_rows::{CompressionKind, Encoding, Rows};
+use tamtam_rows::{Encoding, Rows};
 
 use crate::admission::Ticket;
 use crate::buffer;
 use crate::gateway::Shared;
-use crate::heavy_work::{is_large, written};
+use crate::heavy_work::{is_large, is_large_anew, written};
 use crate::json::not_carried;
 use crate::table_form::TableForm;
 use crate::value::shortened;
@@ -230,9 +230,7 @@ async fn write_answer(
     let target = format!("{to}/onResult");
     let form = RowForm::of(version, form);
     if let Answer::Cached(table) = answer {
-        // What is kept is copied.
-        let is_large = is_large(table.rows(), form.of_table())
-            && table.get(form.name(), CompressionKind::None).is_none();
+        let is_large = is_large_anew(&table, form.name(), form.of_table());
         return write_beside(encoder, &target, is_large, move |out| {
             table.write(form.name(), out, |rows, out| form.encode(rows, out))
         })
