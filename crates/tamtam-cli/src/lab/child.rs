@@ -125,8 +125,7 @@ enum Event {
 ///
 /// If the process cannot be started or waited for.
 pub(super) fn run(command: Command, limit: Duration, interrupt: &Interrupt) -> Result<Ending> {
-    let read = |pipe, sender| read_pieces(pipe, Event::Output, sender);
-    carry_out(command, Scope::Itself, limit, interrupt, read, |_| {})
+    run_in(Scope::Itself, command, limit, interrupt)
 }
 
 /// As [`run`], for a program that starts others: with it ends all that it has started. On Unix what is to be ended is asked to first, and has a
@@ -140,8 +139,17 @@ pub(super) fn run_with_others(
     limit: Duration,
     interrupt: &Interrupt,
 ) -> Result<Ending> {
+    run_in(Scope::Group, command, limit, interrupt)
+}
+
+fn run_in(
+    scope: Scope,
+    command: Command,
+    limit: Duration,
+    interrupt: &Interrupt,
+) -> Result<Ending> {
     let read = |pipe, sender| read_pieces(pipe, Event::Output, sender);
-    carry_out(command, Scope::Group, limit, interrupt, read, |_| {})
+    carry_out(command, scope, limit, interrupt, read, |_| {})
 }
 
 /// As [`run_with_others`], with each line of standard output given to `hear` as it comes, and none kept.

@@ -85,9 +85,7 @@ impl Kept {
             self.path.display()
         ))
     }
-}
 
-impl Kept {
     /// Removes a file without all figures, which would be in the way of a report; if it cannot go, the report says so.
     fn remove(&self) {
         let _ = fs::remove_file(&self.path);

@@ -1,7 +1,13 @@
 //! What is said of several runs of the same thing: their median, and how far they lie apart.
 
 /// Two figures this close are the same: runs differ by more.
-pub(super) const LEVEL: f64 = 1.03;
+const LEVEL: f64 = 1.03;
+
+/// Whether one figure is so many times another one that the two are the same.
+#[must_use]
+pub(super) fn is_level(ratio: f64) -> bool {
+    (1.0 / LEVEL..LEVEL).contains(&ratio)
+}
 
 /// The middle and the ends of a set of figures.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -33,7 +39,7 @@ impl Summary {
     #[must_use]
     pub(super) fn beside(self, other: Summary) -> Standing {
         let lead = other.median / self.median;
-        if self.overlaps(other) || (1.0 / LEVEL..LEVEL).contains(&lead) {
+        if self.overlaps(other) || is_level(lead) {
             Standing::Level
         } else if lead > 1.0 {
             Standing::Ahead

@@ -6,7 +6,7 @@ use super::fastest;
 use super::metric::Metric;
 use super::number;
 use super::standings::{Row, Standings};
-use super::statistics::{LEVEL, Summary};
+use super::statistics::{Summary, is_level};
 
 /// The processor time of an operation.
 const CPU: &str = "cpu_ns_per_op";
@@ -118,7 +118,7 @@ fn price(champion: &Row, row: &Row) -> Option<String> {
         (median > 0.0).then_some(median)
     };
     let ratio = cpu(champion)? / cpu(row)?;
-    Some(if (1.0 / LEVEL..LEVEL).contains(&ratio) {
+    Some(if is_level(ratio) {
         " for the same CPU time".to_owned()
     } else {
         format!(" for {} times the CPU time", number::times(ratio))
@@ -144,7 +144,7 @@ fn compare(metric: &Metric, own: Summary, row: &Row) -> String {
     } else {
         other / own
     };
-    if (1.0 / LEVEL..LEVEL).contains(&gain) {
+    if is_level(gain) {
         format!("level with {name}")
     } else if gain > 1.0 {
         format!("{} {} {name}{overlap}", number::times(gain), metric.better)
